@@ -1,0 +1,48 @@
+# Every target makes .venv itself on a fresh clone.
+PYTHON ?= python3
+# Another package index for torch, e.g. one with CUDA or CPU-only builds: make setup TORCH_INDEX=https://…
+TORCH_INDEX ?=
+
+BIN := .venv/bin
+READY := .venv/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo check test test-slow bench docs clean
+
+help:  ## list these targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F '\t' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "attnlab needs Python 3.11 or newer; '$(PYTHON)' is older: make $(MAKECMDGOALS) PYTHON=python3.11" >&2; exit 2; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --constraint constraints.txt $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) torch
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+setup: $(READY)  ## install attnlab and its tools into .venv
+	@echo "ready: . .venv/bin/activate && attnlab --help"
+
+demo: $(READY)  ## train a tiny GPT and ask it three questions
+	$(BIN)/attnlab knowledge demo
+
+check: $(READY)  ## format, lint and types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+test: $(READY)  ## the tests, under five minutes on two cores
+	$(BIN)/pytest -m 'not slow'
+
+test-slow: $(READY)  ## the slow tests alone: twenty kill points and more
+	$(BIN)/pytest -m slow
+
+bench: $(READY)  ## the benchmarks; each prints ratios and writes results/NAME.json
+	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+docs: $(READY)  ## the manual as a website in site/
+	$(BIN)/mkdocs build --strict --quiet
+	@echo "open site/index.html"
+
+clean:  ## remove .venv, caches and the built site; runs/ stays
+	rm -rf .venv site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -prune -exec rm -rf {} +

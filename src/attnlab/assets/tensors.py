@@ -1,0 +1,46 @@
+"""Reading files of tensors that somebody else wrote, without executing anything in them."""
+
+import pickle
+from pathlib import Path
+
+import safetensors
+import safetensors.torch
+import torch
+from torch import Tensor
+
+from attnlab.errors import DamagedFileError, UserError
+
+
+def read_tensors(path: Path) -> dict[str, Tensor]:
+    """Read a ``.safetensors`` file, or any file of ``torch.save`` (``.params``, ``.bin``, ``.pt``).
+
+    The second kind is a pickle; torch's restricted reader takes tensors from it and nothing else.
+    """
+    try:
+        content = path.read_bytes() if path.suffix == ".safetensors" else None
+        if content is not None:
+            return decode_safetensors(content, path)
+        loaded = torch.load(path, map_location="cpu", weights_only=True)
+    except FileNotFoundError:
+        raise UserError(f"there is no file {path}.") from None
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror or error}.") from None
+    except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, KeyError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise DamagedFileError(
+            f"{path} was refused, and nothing in it was executed: it is not a plain file of"
+            f" tensors ({reason})."
+        ) from None
+    if not isinstance(loaded, dict) or not all(
+        isinstance(name, str) and isinstance(value, Tensor) for name, value in loaded.items()
+    ):
+        raise DamagedFileError(f"{path} must map names to tensors, as a state dict does.")
+    return loaded
+
+
+def decode_safetensors(content: bytes, path: Path) -> dict[str, Tensor]:
+    """Decode the content of a safetensors file; ``path`` is for the message."""
+    try:
+        return safetensors.torch.load(content)
+    except safetensors.SafetensorError as error:
+        raise DamagedFileError(f"{path} is not a safetensors file: {error}.") from None

@@ -1,0 +1,54 @@
+"""Scaled dot-product attention (Vaswani et al. 2017, arXiv:1706.03762)."""
+
+import math
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from attnlab.attention import ATTENTION
+from attnlab.attention.contract import AttentionMask, AttentionOutput
+
+
+@ATTENTION.register("dot_product")
+class DotProduct(nn.Module):
+    """Each token looks at the tokens whose keys point where its query points."""
+
+    supports = frozenset({"causal", "bidirectional", "weights"})
+    breaks: frozenset[str] = frozenset()
+    null_directions = ("key.bias",)  # it shifts all scores of a row alike; softmax does not see it
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        max_len: int,  # noqa: ARG002 - every variant is built alike
+        *,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        assert d_model % n_heads == 0, f"{d_model} does not divide into {n_heads} heads"
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.proj = nn.Linear(d_model, d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self, x: Float[Tensor, "B T D"], *, mask: AttentionMask, need_weights: bool = False
+    ) -> AttentionOutput:
+        """Mix the values by the softmax of the scaled scores."""
+        n_tokens = x.shape[1]
+        q, k, v = (self._split(layer(x)) for layer in (self.query, self.key, self.value))
+        allowed = mask.dense(n_tokens, n_tokens, x.device)
+        scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])  # (B, H, T, T)
+        # The lowest finite number instead of -inf: a token that sees nothing must not become NaN.
+        scores = scores.masked_fill(~allowed, torch.finfo(scores.dtype).min)
+        weights = scores.softmax(-1).masked_fill(~allowed, 0.0)
+        mixed = self.dropout(weights) @ v
+        out = self.proj(mixed.transpose(1, 2).flatten(2))
+        return AttentionOutput(out, weights if need_weights else None)
+
+    def _split(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B H T K"]:
+        return x.view(*x.shape[:2], self.n_heads, -1).transpose(1, 2)

@@ -1,0 +1,61 @@
+"""The command line: parse, check, call. Nothing heavy is loaded before a command needs it."""
+
+import os
+import sys
+
+import typer
+
+from attnlab import __version__
+from attnlab.cli import doctor, knowledge, runs
+from attnlab.errors import AttnlabError
+
+app = typer.Typer(
+    name="attnlab",
+    help="A laboratory for attention, pretraining and fine-tuning.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Example: attnlab knowledge demo. Tab completion: attnlab --install-completion",
+)
+app.add_typer(knowledge.app, name="knowledge")
+app.add_typer(runs.app, name="runs")
+app.command(name="doctor", epilog=doctor.EXAMPLE)(doctor.doctor)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"attnlab {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: bool = typer.Option(  # noqa: ARG001 - the callback has done it
+        False, "--version", callback=_show_version, is_eager=True, help="Show the version."
+    ),
+    debug: bool = typer.Option(False, "--debug", help="Show the traceback of an error."),
+) -> None:
+    """Take the options that stand before the command."""
+    if debug:
+        os.environ["ATTNLAB_DEBUG"] = "1"
+
+
+def main() -> None:
+    """Run the command line; an expected error is one or two lines and its exit code."""
+    try:
+        app()
+    except AttnlabError as error:
+        if os.environ.get("ATTNLAB_DEBUG"):
+            raise
+        _complain(str(error))
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        _complain("stopped at once. The same command goes on from the last checkpoint.")
+        sys.exit(130)
+
+
+def _complain(text: str) -> None:
+    """Write to the error stream, once among all processes of a run."""
+    if os.environ.get("RANK", "0") == "0":
+        typer.echo(f"attnlab: {text}", err=True)

@@ -1,0 +1,62 @@
+"""``attnlab doctor``: what this machine is, and what is missing."""
+
+import json
+import os
+import shutil
+import socket
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import typer
+
+from attnlab.cli.options import AsJson, RunsFolder
+
+EXAMPLE = "Example: attnlab doctor --json"
+HUB_SECONDS = 2.0
+
+
+def doctor(runs: RunsFolder = Path("runs"), as_json: AsJson = False) -> None:
+    """Say what this machine has: versions, processor, threads, disk, hub, Slurm."""
+    from attnlab.runs import machine
+
+    memory = machine.memory_bytes()
+    found: dict[str, Any] = {
+        "versions": machine.versions(),
+        "cpu": machine.cpu(),
+        "memory_gib": round(memory / 2**30, 1) if memory else None,
+        "threads": {key: value for key, value in os.environ.items() if key.endswith("NUM_THREADS")},
+        "disk_free_gib": round(machine.free_disk_bytes(runs.resolve()) / 2**30, 1),
+        "hub": _hub(),
+        "slurm": shutil.which("sbatch"),
+    }
+    if as_json:
+        typer.echo(json.dumps(found, indent=2))
+        return
+    cpu = found["cpu"]
+    fast = {"avx512_bf16", "amx_bf16"} & set(cpu["features"])
+    lines = {
+        "versions": ", ".join(f"{name} {v}" for name, v in found["versions"].items()),
+        "processor": f"{cpu['name']}, {cpu['cores']} cores, {', '.join(cpu['features']) or '–'}",
+        "bfloat16": "native: precision auto takes it" if fast else "emulated: auto takes float32",
+        "threads": ", ".join(f"{k}={v}" for k, v in found["threads"].items())
+        or f"{cpu['cores']} (no *_NUM_THREADS is set)",
+        "memory": f"{found['memory_gib']} GiB" if memory else "unknown",
+        "disk": f"{found['disk_free_gib']} GiB free for {runs}",
+        "hub": found["hub"],
+        "slurm": found["slurm"] or "no sbatch on the PATH",
+    }
+    for name, text in lines.items():
+        typer.echo(f"{name:<10} {text}")
+
+
+def _hub() -> str:
+    """Say whether the model hub can be reached."""
+    host = urlsplit(os.environ.get("HF_ENDPOINT", "https://huggingface.co")).hostname or ""
+    if os.environ.get("HF_HUB_OFFLINE", "0") not in ("0", ""):
+        return "offline by HF_HUB_OFFLINE"
+    try:
+        socket.create_connection((host, 443), timeout=HUB_SECONDS).close()
+    except OSError as error:
+        return f"{host} cannot be reached ({error})"
+    return f"{host} can be reached"

@@ -1,0 +1,64 @@
+"""``attnlab knowledge …``: pretrain on text, then ask for what stood in it."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from attnlab.cli.options import Assignments, ConfigFile, RunName, RunsFolder, ShowSettings
+
+app = typer.Typer(
+    help="Pretrain on text, then ask for what stood in it.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+QUESTIONS = 3
+
+
+@app.callback()
+def _group() -> None:
+    """Keep the group a group while it has one command."""
+
+
+@app.command(epilog="Example: attnlab knowledge demo --seed 1 --set world.people=300")
+def demo(
+    config: ConfigFile = None,
+    length: Annotated[
+        str | None, typer.Option(help="How long to train: '30 epochs', '500 steps', '60 seconds'.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of everything random.")] = None,
+    device: Annotated[str | None, typer.Option(help="auto, cpu, cuda or mps.")] = None,
+    sets: Assignments = None,
+    name: RunName = None,
+    runs: RunsFolder = Path("runs"),
+    show_settings: ShowSettings = False,
+) -> None:
+    """Train a tiny GPT on made-up biographies and ask it where people were born.
+
+    The same command goes on with a run that was stopped, and shows one that is finished.
+    """
+    from attnlab.config import resolve, to_yaml
+    from attnlab.recipes.knowledge.settings import DemoSettings
+
+    flags = {"training.length": length, "training.seed": seed, "training.device": device}
+    settings = resolve(DemoSettings, file=config, flags=flags, sets=sets or ())
+    if show_settings:
+        typer.echo(to_yaml(settings), nl=False)
+        return
+
+    from rich.console import Console
+
+    from attnlab.recipes.knowledge.demo import run_demo
+    from attnlab.report import terminal
+    from attnlab.runs.directory import RunPlace
+    from attnlab.training.distributed import this_process_leads
+
+    place = RunPlace(runs, name)
+    run = run_demo(settings, place=place, console=Console(stderr=True))
+    if this_process_leads():
+        console = Console()
+        console.print(terminal.scores_table(run))
+        console.print()
+        console.print(terminal.answers(run.predictions("test")[:QUESTIONS]))
+        console.print(f"\n{run.path}", highlight=False, soft_wrap=True)

@@ -1,0 +1,27 @@
+"""Options that several commands share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+RunsFolder = Annotated[
+    Path,
+    typer.Option("--runs", envvar="ATTNLAB_RUNS", help="Folder that holds the runs."),
+]
+RunName = Annotated[
+    str | None,
+    typer.Option("--name", help="Name of the run; without it, job and hash of the settings."),
+]
+ConfigFile = Annotated[
+    Path | None, typer.Option("--config", help="YAML or JSON file of settings.", metavar="FILE")
+]
+Assignments = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="Any setting by its key; may be given often.", metavar="KEY=VALUE"),
+]
+ShowSettings = Annotated[
+    bool,
+    typer.Option("--settings", help="Print all settings as a --config file and stop."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]

@@ -1,0 +1,266 @@
+"""Settings: frozen dataclasses, layered as default < file < flag < ``--set a.b=c``.
+
+Every value remembers where it came from, so that an error can name the file and line or the flag.
+pydantic checks types and bounds at this border only; inside, settings are plain dataclasses.
+"""
+
+import ast
+import dataclasses
+import inspect
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar, get_type_hints
+
+import yaml
+
+from attnlab.errors import UserError, did_you_mean
+
+Settings = TypeVar("Settings")
+
+
+@dataclass(frozen=True)
+class Given:
+    """A value that the user gave, and where."""
+
+    value: Any
+    origin: str
+
+
+@dataclass(frozen=True)
+class SettingField:
+    """One setting that can be given, with what it means."""
+
+    key: str
+    meaning: str
+    is_open: bool
+    """Whether any key may stand below this one, as in ``optimiser.options``."""
+
+
+def resolve(
+    cls: type[Settings],
+    *,
+    file: Path | None = None,
+    flags: Mapping[str, Any] | None = None,
+    sets: Sequence[str] = (),
+) -> Settings:
+    """Layer the user's values over the defaults of ``cls`` and check them.
+
+    ``flags`` maps dotted keys to values, and a flag is called after the key's last part; one that
+    was not given is None. ``sets`` are the ``a.b=c`` strings of ``--set``.
+    """
+    given = read_file(file) if file else {}
+    given |= {
+        key: Given(value, "--" + key.rpartition(".")[2].replace("_", "-"))
+        for key, value in (flags or {}).items()
+        if value is not None
+    }
+    for text in sets:
+        given |= _read_assignment(text)
+    return _validate(cls, given)
+
+
+def from_dict(cls: type[Settings], values: Mapping[str, Any], *, origin: str) -> Settings:
+    """Read settings back from a mapping that ``to_dict`` made, with the same checks."""
+    given = {key: Given(value, origin) for key, value in _flatten(values)}
+    return _validate(cls, given)
+
+
+def to_dict(settings: Any) -> dict[str, Any]:
+    """Turn settings into plain dictionaries, ready for JSON."""
+    assert dataclasses.is_dataclass(settings)
+    assert not isinstance(settings, type)
+    return dataclasses.asdict(settings)
+
+
+def to_yaml(settings: Any) -> str:
+    """Write settings as a file that ``--config`` reads, each value under its meaning."""
+    values = dict(_flatten(to_dict(settings), keep_empty=True))
+    lines: list[str] = []
+    sections: tuple[str, ...] = ()
+    for field in describe(type(settings)):
+        *path, name = field.key.split(".")
+        for depth, section in enumerate(path):
+            if sections[: depth + 1] != tuple(path[: depth + 1]):
+                lines.append(f"{'  ' * depth}{section}:")
+        sections = tuple(path)
+        indent = "  " * len(path)
+        lines += textwrap.wrap(
+            field.meaning, 96, initial_indent=f"{indent}# ", subsequent_indent=f"{indent}# "
+        )
+        value = values.get(field.key, _below(values, field.key))
+        text = yaml.safe_dump(value, default_flow_style=True, width=1000).removesuffix("...\n")
+        lines.append(f"{indent}{name}: {text.strip()}")
+    return "\n".join(lines) + "\n"
+
+
+def describe(cls: type, prefix: str = "") -> Iterator[SettingField]:
+    """List every setting below ``cls`` with its dotted key and the docstring under it."""
+    meanings = _field_docstrings(cls)
+    hints = get_type_hints(cls)
+    for field in dataclasses.fields(cls):
+        key = prefix + field.name
+        kind = hints[field.name]
+        if dataclasses.is_dataclass(kind) and isinstance(kind, type):
+            yield from describe(kind, prefix=f"{key}.")
+            continue
+        default = (
+            field.default_factory()
+            if field.default_factory is not dataclasses.MISSING
+            else field.default
+        )
+        yield SettingField(key, meanings.get(field.name, ""), isinstance(default, dict))
+
+
+def read_file(path: Path) -> dict[str, Given]:
+    """Read a YAML or JSON file of settings; each value knows its line."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except FileNotFoundError:
+        raise UserError(f"there is no settings file {path}.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"cannot read the settings file {path}: {error}.") from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f"{path}:{mark.line + 1}" if mark else str(path)
+        problem = getattr(error, "problem", None) or error
+        raise UserError(f"{place} is not valid YAML: {problem}.") from None
+    if root is None:
+        return {}
+    if not isinstance(root, yaml.MappingNode):
+        raise UserError(f"{path} must hold `key: value` lines, not {_yaml_kind(root)}.")
+    given: dict[str, Given] = {}
+    _collect(root, "", path, given)
+    return given
+
+
+def _yaml_kind(node: yaml.Node) -> str:
+    """Name what a YAML node is, for an error message."""
+    return "a list" if isinstance(node, yaml.SequenceNode) else "a single value"
+
+
+def _collect(node: yaml.MappingNode, prefix: str, path: Path, given: dict[str, Given]) -> None:
+    """Walk a YAML mapping down to its values, noting lines and refusing double keys."""
+    for key_node, value_node in node.value:
+        key = f"{prefix}{key_node.value}"
+        origin = f"{path}:{key_node.start_mark.line + 1}"
+        if key in given:
+            raise UserError(f"{origin} gives {key!r} again; it stands at {given[key].origin}.")
+        if isinstance(value_node, yaml.MappingNode) and value_node.value:
+            _collect(value_node, f"{key}.", path, given)
+        else:
+            given[key] = Given(_construct(value_node), origin)
+
+
+def _construct(node: yaml.Node) -> Any:
+    loader = yaml.SafeLoader("")
+    try:
+        return loader.construct_object(node, deep=True)
+    finally:
+        loader.dispose()
+
+
+def _read_assignment(text: str) -> dict[str, Given]:
+    key, equals, value = text.partition("=")
+    origin = f"--set {text}"
+    if not equals or not key.strip():
+        raise UserError(f"{origin}: expected KEY=VALUE, for example --set training.steps=100.")
+    try:
+        parsed = yaml.safe_load(value)
+    except yaml.YAMLError:
+        raise UserError(f"{origin}: {value!r} is not a value in YAML.") from None
+    if isinstance(parsed, dict) and parsed:
+        return {k: Given(v, origin) for k, v in _flatten(parsed, f"{key.strip()}.")}
+    return {key.strip(): Given(parsed, origin)}
+
+
+def _validate(cls: type[Settings], given: Mapping[str, Given]) -> Settings:
+    import pydantic  # here, so that a plain import of the settings stays quick
+
+    fields = {field.key: field for field in describe(cls)}
+    for key, value in given.items():
+        if key not in fields and not any(
+            field.is_open and key.startswith(f"{field.key}.") for field in fields.values()
+        ):
+            raise _unknown_key(key, value, fields)
+    layered = _layer(to_dict(cls()), given)
+    try:
+        return pydantic.TypeAdapter(cls).validate_python(layered)
+    except pydantic.ValidationError as error:
+        raise UserError("\n".join(_explain(item, given) for item in error.errors())) from None
+
+
+def _unknown_key(key: str, given: Given, fields: Mapping[str, SettingField]) -> UserError:
+    if any(name.startswith(f"{key}.") for name in fields):
+        below = ", ".join(n.removeprefix(f"{key}.") for n in fields if n.startswith(f"{key}."))
+        return UserError(f"{given.origin}: {key!r} is a section; give one of its keys: {below}.")
+    section = key.rpartition(".")[0]
+    siblings = [name for name in fields if name.rpartition(".")[0] == section] or list(fields)
+    return UserError(
+        f"{given.origin}: there is no setting {key!r}.{did_you_mean(key, fields)}"
+        f" Known here: {', '.join(siblings)}."
+    )
+
+
+def _explain(item: Any, given: Mapping[str, Given]) -> str:
+    """Say one pydantic error with the key, the value and the place it came from."""
+    path = [str(step) for step in item["loc"]]
+    for length in range(len(path), 0, -1):
+        key = ".".join(path[:length])
+        if key in given:
+            value = given[key]
+            message = item["msg"].removeprefix("Value error, ")
+            message = message[:1].lower() + message[1:]
+            return f"{value.origin}: {key} = {value.value!r} is not possible: {message}."
+    return f"{'.'.join(path) or 'settings'}: {item['msg']}."
+
+
+def _layer(values: dict[str, Any], given: Mapping[str, Given]) -> dict[str, Any]:
+    """Put the given values over the defaults.
+
+    Options belong to the part they are for: another name leaves the default options behind.
+    """
+    for key, one in sorted(given.items(), key=lambda item: not item[0].endswith("name")):
+        *path, name = key.split(".")
+        here = values
+        for step in path:
+            here = here[step]
+        if name == "name" and "options" in here and here.get(name) != one.value:
+            here["options"] = {}
+        here[name] = one.value
+    return values
+
+
+def _flatten(
+    values: Mapping[str, Any], prefix: str = "", *, keep_empty: bool = False
+) -> Iterator[tuple[str, Any]]:
+    for key, value in values.items():
+        if isinstance(value, Mapping) and (value or not keep_empty):
+            yield from _flatten(value, f"{prefix}{key}.", keep_empty=keep_empty)
+        else:
+            yield f"{prefix}{key}", value
+
+
+def _below(values: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """Gather the open values below a key, such as an optimiser's options."""
+    start = f"{key}."
+    return {k.removeprefix(start): v for k, v in values.items() if k.startswith(start)}
+
+
+def _field_docstrings(cls: type) -> dict[str, str]:
+    """Read the string that stands under each field, which Python itself throws away."""
+    body = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0]
+    assert isinstance(body, ast.ClassDef)
+    found: dict[str, str] = {}
+    for field, text in zip(body.body, body.body[1:], strict=False):
+        if (
+            isinstance(field, ast.AnnAssign)
+            and isinstance(field.target, ast.Name)
+            and isinstance(text, ast.Expr)
+            and isinstance(text.value, ast.Constant)
+            and isinstance(text.value.value, str)
+        ):
+            found[field.target.id] = " ".join(text.value.value.split())
+    return found

@@ -1,0 +1,49 @@
+"""What goes wrong, in words a user can act on.
+
+Every error carries the exit code that the command line ends with: 2 for a user's mistake, 1 for a
+run that failed, 128 + signal for a run that was asked to stop.
+"""
+
+import difflib
+from collections.abc import Iterable
+
+
+class AttnlabError(Exception):
+    """An expected failure: shown as one or two lines, without a traceback."""
+
+    exit_code = 1
+
+
+class UserError(AttnlabError):
+    """A value, file or command that cannot be right; nothing was changed."""
+
+    exit_code = 2
+
+
+class RunError(AttnlabError):
+    """A run that could not go on: the disk is full, the loss is not a number."""
+
+
+class DamagedFileError(UserError):
+    """A file that is not what its name or its manifest says."""
+
+
+class StoppedError(AttnlabError):
+    """A run that saved itself and ended because a signal asked for it."""
+
+    def __init__(self, message: str, *, signal_number: int) -> None:
+        super().__init__(message)
+        self.exit_code = 128 + signal_number
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return ``" Did you mean 'x'?"`` for the nearest known name, or nothing."""
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> UserError:
+    """Build the error for a name that nobody registered."""
+    known = sorted(known)
+    listed = ", ".join(known) or "none"
+    return UserError(f"no {kind} is called {name!r}.{did_you_mean(name, known)} Known: {listed}.")

@@ -1,0 +1,27 @@
+"""Shares of right answers, each with its interval and with what guessing would give."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from attnlab.evaluation.intervals import wilson
+
+
+def score_answers(
+    gold: Sequence[str], predicted: Sequence[str], *, train_gold: Sequence[str]
+) -> dict[str, Any]:
+    """Compare answers with the truth, and with always giving the commonest training answer."""
+    right = sum(a == b for a, b in zip(gold, predicted, strict=True))
+    commonest, _ = Counter(train_gold).most_common(1)[0]
+    guessed = sum(answer == commonest for answer in gold)
+    return {
+        "accuracy": right / len(gold),
+        "right": right,
+        "n": len(gold),
+        "interval": list(wilson(right, len(gold))),
+        "baseline": {
+            "always": commonest,
+            "accuracy": guessed / len(gold),
+            "right": guessed,
+        },
+    }

@@ -1,0 +1,18 @@
+"""How far a share of right answers may be off."""
+
+from typing import NamedTuple
+
+from scipy.stats import binomtest
+
+
+class Interval(NamedTuple):
+    """Lower and upper bound."""
+
+    low: float
+    high: float
+
+
+def wilson(hits: int, n: int, *, confidence: float = 0.95) -> Interval:
+    """Wilson's score interval of ``hits`` out of ``n`` (Wilson 1927), good for small n too."""
+    found = binomtest(hits, n).proportion_ci(confidence, method="wilson")
+    return Interval(float(found.low), float(found.high))

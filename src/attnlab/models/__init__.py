@@ -1,0 +1,1 @@
+"""Models, each whole in one file."""

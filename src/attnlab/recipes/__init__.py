@@ -1,0 +1,1 @@
+"""The labs, one file a job, each read from top to bottom."""

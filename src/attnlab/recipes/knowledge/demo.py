@@ -1,0 +1,128 @@
+"""The first minute: a tiny GPT reads about made-up people and is asked where they were born.
+
+The people it is asked about never had their question in training; it must find the answer in what
+it has read about them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from rich.console import Console
+
+from attnlab.data.batches import Batches, TokenRow
+from attnlab.data.characters import CharacterVocabulary
+from attnlab.data.world import PLACES, Person, World, make_world
+from attnlab.evaluation.accuracy import score_answers
+from attnlab.evaluation.splits import content_sha256
+from attnlab.models.decoding import continue_greedily
+from attnlab.models.gpt import GPT
+from attnlab.models.next_token import NextToken
+from attnlab.recipes.knowledge.settings import DemoSettings
+from attnlab.runs import machine
+from attnlab.runs.directory import Run, RunPlace
+from attnlab.training.inference import inference
+from attnlab.training.loop import TrainingState, train
+from attnlab.training.randomness import seed_torch
+from attnlab.training.session import Session, open_session
+from attnlab.training.task import Evaluation
+
+JOB = "knowledge-demo"
+MAX_ANSWER = max(map(len, PLACES)) + 1
+
+
+def run_demo(settings: DemoSettings, *, place: RunPlace, console: Console) -> Run:
+    """Train, ask everybody in test, and leave the run with its record; resumes by itself."""
+    with open_session(JOB, settings, settings.training, place=place, console=console) as session:
+        if not session.run.finished:
+            world = make_world(**asdict(settings.world), seed=settings.training.seed)
+            subject = Subject(world, settings)
+            state = train(subject.task, settings.training, session)
+            session.world.from_lead(lambda: _write_results(session, subject, world, state))
+        return session.run
+
+
+class Subject:
+    """The model under test with its vocabulary: what it learns from, and how it is asked."""
+
+    def __init__(self, world: World, settings: DemoSettings) -> None:
+        self.world = world
+        questions = [p.question for p in (*world.train, *world.dev, *world.test)]
+        self.vocabulary = CharacterVocabulary([*world.sentences, *questions, *PLACES])
+        rows = self._rows()
+        longest_row = max(len(row.tokens) for row in rows)
+        longest_dialogue = max(map(len, questions)) + 1 + MAX_ANSWER
+        seed_torch(settings.training.seed, "weights")
+        self.model = GPT(
+            len(self.vocabulary), max(longest_row, longest_dialogue), **asdict(settings.model)
+        )
+        batches = Batches(rows, batch_size=settings.batch_size, seed=settings.training.seed)
+        self.task = NextToken(self.model, batches, evaluate=self.evaluate)
+
+    def evaluate(self) -> Evaluation:
+        """Score the answers about the people of dev."""
+        accuracy = self.score(self.world.dev, self.ask(self.world.dev))["accuracy"]
+        return Evaluation(accuracy, {"accuracy": accuracy})
+
+    def ask(self, people: Sequence[Person]) -> list[dict[str, Any]]:
+        """Return the model's answer about each person, and the probability it gives it."""
+        mark = self.vocabulary.mark
+        continuations = continue_greedily(
+            self.model,
+            [[*self.vocabulary.encode(person.question), mark] for person in people],
+            stop=mark,
+            max_new=MAX_ANSWER,
+            max_len=self.model.max_len,
+        )
+        return [
+            {
+                "id": person.name,
+                "question": person.question,
+                "gold": person.place,
+                "prediction": self.vocabulary.decode(continuation.tokens),
+                "confidence": continuation.probability,
+            }
+            for person, continuation in zip(people, continuations, strict=True)
+        ]
+
+    def score(self, people: Sequence[Person], answers: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """Say what the answers are worth."""
+        return score_answers(
+            [person.place for person in people],
+            [answer["prediction"] for answer in answers],
+            train_gold=[person.place for person in self.world.train],
+        )
+
+    def _rows(self) -> list[TokenRow]:
+        """Every sentence, and the question with its answer for the people of train."""
+        encode, mark = self.vocabulary.encode, self.vocabulary.mark
+        sentences = [
+            TokenRow(f"sentence {i}: {text}", [*encode(text), mark])
+            for i, text in enumerate(self.world.sentences, 1)
+        ]
+        questions = [
+            TokenRow(f"question: {p.question}", [*encode(p.question), mark, *encode(p.place), mark])
+            for p in self.world.train
+        ]
+        return sentences + questions
+
+
+def _write_results(session: Session, subject: Subject, world: World, state: TrainingState) -> None:
+    """Ask the people of dev and test, store every answer, and close the run with its record."""
+    splits = {"train": world.train, "dev": world.dev, "test": world.test}
+    scores = {}
+    for split in ("dev", "test"):
+        with inference(subject.model, session.hardware):
+            answers = subject.ask(splits[split])
+        session.run.write_predictions(split, answers)
+        scores[split] = subject.score(splits[split], answers)
+    session.run.finish(
+        {
+            "job": JOB,
+            "scores": scores,
+            "splits": {name: content_sha256(map(asdict, rows)) for name, rows in splits.items()},
+            **state.summary(),
+            "hardware": session.run.config["resolved"],
+            **machine.describe(),
+        }
+    )

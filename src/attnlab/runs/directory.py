@@ -1,0 +1,210 @@
+"""One run, one folder.
+
+    config.json         job, settings as layered, and every `auto` as it was resolved
+    metrics.jsonl       one line a logged step or evaluation
+    checkpoints/        see training/checkpoint.py
+    predictions/        SPLIT.jsonl: id, gold, prediction, confidence, loss
+    record.json         scores with n and interval, versions, seconds; its presence means finished
+
+A run without a name is called after its job and the hash of its settings, so that the same command
+finds the same folder: unfinished it goes on, finished it shows its result.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Self
+
+from attnlab.errors import DamagedFileError, UserError
+from attnlab.runs.files import (
+    naming_the_path,
+    read_json,
+    read_json_lines,
+    replace_file,
+    to_json,
+    write_synced,
+)
+
+CONFIG, METRICS, RECORD, LOCK = "config.json", "metrics.jsonl", "record.json", ".lock"
+
+
+@dataclass(frozen=True)
+class RunPlace:
+    """Where a run is to live: the folder of all runs and, if the user chose one, its name."""
+
+    root: Path
+    name: str | None = None
+
+
+class Run:
+    """A run directory that exists. ``Run.begin`` makes or continues one, ``Run.open`` reads one."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock: BinaryIO | None = None
+
+    @classmethod
+    def begin(cls, job: str, settings: Mapping[str, Any], place: RunPlace) -> Self:
+        """Make the directory for these settings, or go on with the one that has them."""
+        path = place.root / run_name(job, settings, place.name)
+        if path.exists():
+            run = cls.open(path)
+            _refuse_other_settings(run, job, settings)
+            return run
+        beside = path.with_name(f".{path.name}.tmp")  # a crash must not leave a folder half made
+        with naming_the_path(path):
+            beside.mkdir(parents=True, exist_ok=True)
+            write_synced(
+                beside / CONFIG, to_json({"job": job, "settings": settings, "resolved": {}})
+            )
+            beside.rename(path)
+        return cls(path)
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Open a run that exists, to read it."""
+        if not path.exists():
+            raise UserError(f"there is no run {path}. `attnlab runs list` shows those there are.")
+        config = read_json(path / CONFIG) if (path / CONFIG).exists() else None
+        if config is None:
+            raise UserError(f"{path} is no run directory: it holds no {CONFIG}.")
+        missing = {"job", "settings", "resolved"} - config.keys()
+        if missing:
+            raise DamagedFileError(f"{path / CONFIG} lacks {', '.join(sorted(missing))}.")
+        return cls(path)
+
+    @property
+    def name(self) -> str:
+        """The folder's name."""
+        return self.path.name
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """What the run was asked: job, settings, resolved."""
+        return read_json(self.path / CONFIG)
+
+    @property
+    def finished(self) -> bool:
+        """Whether the run has its record."""
+        return (self.path / RECORD).exists()
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What came out of a finished run."""
+        return read_json(self.path / RECORD)
+
+    def resolve_once(self, key: str, decide: Callable[[], Any]) -> Any:
+        """Return the value decided for an `auto`, deciding and writing it down the first time."""
+        config = self.config
+        if key not in config["resolved"]:
+            config["resolved"][key] = decide()
+            replace_file(self.path / CONFIG, to_json(config))
+        return config["resolved"][key]
+
+    def metrics(self) -> list[dict[str, Any]]:
+        """Read the logged lines; a run that logged nothing yet has none."""
+        path = self.path / METRICS
+        return read_json_lines(path) if path.exists() else []
+
+    def write_predictions(self, split: str, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Store the answers on one split, one example a line."""
+        text = "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows)
+        path = self.path / "predictions" / f"{split}.jsonl"
+        with naming_the_path(path):
+            path.parent.mkdir(exist_ok=True)
+        replace_file(path, text.encode())
+
+    def predictions(self, split: str) -> list[dict[str, Any]]:
+        """Read the stored answers on one split."""
+        path = self.path / "predictions" / f"{split}.jsonl"
+        if not path.exists():
+            raise UserError(f"the run {self.name} has no predictions on {split!r} ({path}).")
+        return read_json_lines(path)
+
+    def finish(self, record: Mapping[str, Any]) -> None:
+        """Write the record, which marks the run as finished."""
+        replace_file(self.path / RECORD, to_json(record))
+
+    def __enter__(self) -> Self:
+        """Hold the run for this process; a second one at the same time is refused."""
+        with naming_the_path(self.path / LOCK):
+            lock = (self.path / LOCK).open("a+b")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            holder = lock.read().decode() or "unknown"
+            lock.close()
+            raise UserError(
+                f"process {holder} is working on {self.path}. Wait for it, stop it, or give this"
+                " run another --name."
+            ) from None
+        lock.truncate(0)
+        lock.write(str(os.getpid()).encode())
+        lock.flush()
+        self._lock = lock
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Let the run go; the operating system does the same for a killed process."""
+        if self._lock:
+            self._lock.close()
+            self._lock = None
+
+
+def run_name(job: str, settings: Mapping[str, Any], name: str | None = None) -> str:
+    """Return the chosen name, or the job and eight hex digits of its settings."""
+    if name is None:
+        canonical = json.dumps(settings, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return f"{job}-{hashlib.sha256(canonical.encode()).hexdigest()[:8]}"
+    if not name or name in (".", "..") or "/" in name or "\0" in name or name.startswith("."):
+        raise UserError(f"--name {name!r} is not possible: it must be a plain folder name.")
+    return name
+
+
+def list_runs(root: Path) -> tuple[list[Run], list[str]]:
+    """Return the runs below ``root``, newest first, and what could not be read there."""
+    if not root.is_dir():
+        return [], []
+    runs, problems = [], []
+    for path in sorted(root.iterdir(), key=lambda p: p.stat().st_mtime, reverse=True):
+        if not (path / CONFIG).exists():
+            continue
+        try:
+            runs.append(Run.open(path))
+        except UserError as error:
+            problems.append(str(error))
+    return runs, problems
+
+
+def _refuse_other_settings(run: Run, job: str, settings: Mapping[str, Any]) -> None:
+    config = run.config
+    wanted = json.loads(json.dumps({"job": job, "settings": settings}))
+    there = {"job": config["job"], "settings": config["settings"]}
+    if there == wanted:
+        return
+    changes = [
+        f"{key}: {old!r} there, {new!r} now" for key, old, new in _differences(there, wanted)
+    ]
+    raise UserError(
+        f"the run {run.path} exists with other settings ({'; '.join(changes)})."
+        " Choose another --name, or delete that folder."
+    )
+
+
+def _differences(old: Any, new: Any, path: str = "") -> Iterable[tuple[str, Any, Any]]:
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in old.keys() | new.keys():
+            yield from _differences(old.get(key), new.get(key), f"{path}.{key}" if path else key)
+    elif old != new:
+        yield path.removeprefix("settings."), old, new

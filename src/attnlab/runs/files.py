@@ -1,0 +1,85 @@
+"""Writing files so that a crash leaves either the old one or the new one, never a half."""
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from attnlab.errors import DamagedFileError, RunError, UserError
+
+
+@contextmanager
+def naming_the_path(path: Path) -> Iterator[None]:
+    """Turn an operating-system error (disk full, no permission) into one that names the path."""
+    try:
+        yield
+    except OSError as error:
+        raise RunError(
+            f"cannot write {path}: {error.strerror or error}. Nothing under its final name was"
+            " touched; make room or fix the permission, then give the same command again."
+        ) from error
+
+
+def write_synced(path: Path, content: bytes) -> None:
+    """Write a file and wait until the disk has it."""
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def sync_folder(path: Path) -> None:
+    """Wait until the disk has a folder's entries, which makes a rename in it durable."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Put a whole new file in the place of ``path`` at once."""
+    beside = path.with_name(f".{path.name}.tmp")
+    with naming_the_path(path):
+        try:
+            write_synced(beside, content)
+            beside.replace(path)
+        except OSError:
+            beside.unlink(missing_ok=True)
+            raise
+        sync_folder(path.parent)
+
+
+def to_json(value: Any) -> bytes:
+    """Encode as indented UTF-8 JSON with a final newline; NaN is refused, since JSON has none."""
+    return (json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read a JSON object, or say which file is missing or where it is broken."""
+    try:
+        value = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise UserError(f"there is no file {path}.") from None
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror or error}.") from None
+    except json.JSONDecodeError as error:
+        raise DamagedFileError(f"{path}:{error.lineno} is not JSON: {error.msg}.") from None
+    except UnicodeDecodeError as error:
+        raise DamagedFileError(f"{path} is not UTF-8 at byte {error.start}.") from None
+    if not isinstance(value, dict):
+        raise DamagedFileError(f"{path} must hold a JSON object, not {type(value).__name__}.")
+    return value
+
+
+def read_json_lines(path: Path) -> list[dict[str, Any]]:
+    """Read one JSON object a line; a last line without its newline (a crash) is left out."""
+    rows = []
+    for number, line in enumerate(path.read_bytes().split(b"\n")[:-1], 1):
+        try:
+            rows.append(json.loads(line))
+        except ValueError as error:
+            raise DamagedFileError(f"{path}:{number} is not JSON: {error}.") from None
+    return rows

@@ -1,0 +1,89 @@
+"""What a result was measured on: versions, processor, threads, disk, commit."""
+
+import importlib.metadata
+import os
+import platform
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+PACKAGES = ("attnlab", "torch", "numpy", "scipy", "safetensors", "transformers", "peft")
+CPU_FEATURES = ("avx2", "avx512f", "avx512_bf16", "amx_bf16", "asimd", "bf16", "sve")
+
+
+def versions() -> dict[str, str]:
+    """Return the version of each package that can move a number and is installed."""
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+@cache
+def cpu() -> dict[str, Any]:
+    """Return the processor's name, its vector units and the cores this process may use."""
+    name, flags = platform.processor() or platform.machine(), set[str]()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        for line in info.read_text(encoding="utf-8").splitlines():
+            key, _, value = (part.strip() for part in line.partition(":"))
+            if key == "model name":
+                name = value
+            elif key in ("flags", "Features"):
+                flags = set(value.split())
+                break
+    return {"name": name, "features": [f for f in CPU_FEATURES if f in flags], "cores": cores()}
+
+
+def cores() -> int:
+    """Count the cores this process may run on, which a cluster may set below the machine's."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def memory_bytes() -> int | None:
+    """Return the machine's memory, where the operating system says it."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError, AttributeError):
+        return None
+
+
+def free_disk_bytes(folder: Path) -> int:
+    """Return the room left on the disk that holds ``folder``, which need not exist yet."""
+    while not folder.exists():
+        folder = folder.parent
+    return shutil.disk_usage(folder).free
+
+
+@cache
+def commit() -> str | None:
+    """Return the commit of the checkout that attnlab runs from, with ``+`` if it was changed."""
+    here = Path(__file__).parent
+    try:
+        text = subprocess.run(
+            ["git", "-C", str(here), "describe", "--always", "--abbrev=40", "--dirty=+"],
+            capture_output=True,
+            text=True,
+            timeout=5,
+            check=True,
+        ).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return text or None
+
+
+def describe() -> dict[str, Any]:
+    """Return everything about this machine that belongs into a record."""
+    return {
+        "versions": versions(),
+        "cpu": cpu(),
+        "platform": platform.platform(),
+        "commit": commit(),
+    }

@@ -1,0 +1,199 @@
+"""Checkpoints that survive a crash at any moment and say so when they are damaged.
+
+    checkpoints/step-00000500/
+        model.safetensors       trainable parameters and buffers by name, tied ones once
+        optimiser.safetensors   the optimisers' tensors, PARAMETER/KEY
+        state.json              step, best score, patience, schedules, length of metrics.jsonl
+        manifest.json           SHA-256 of the three
+
+A checkpoint is written beside, synced and renamed: under its final name it is complete. No pickle
+is ever read.
+"""
+
+import hashlib
+import json
+import re
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import safetensors.torch
+from torch import Tensor, nn
+
+from attnlab.assets.tensors import decode_safetensors
+from attnlab.errors import DamagedFileError
+from attnlab.runs.files import naming_the_path, read_json, sync_folder, to_json, write_synced
+
+MODEL, OPTIMISER, STATE, MANIFEST = (
+    "model.safetensors",
+    "optimiser.safetensors",
+    "state.json",
+    "manifest.json",
+)
+_STEP = re.compile(r"step-(\d{8,})")
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """One moment of a run."""
+
+    model: Mapping[str, Tensor]
+    optimiser: Mapping[str, Tensor]
+    state: Mapping[str, Any]
+
+
+class Checkpoints:
+    """The checkpoints of one run."""
+
+    def __init__(self, folder: Path, *, keep_last: int) -> None:
+        self.folder = folder
+        self.keep_last = keep_last
+
+    def path(self, step: int) -> Path:
+        """Return where the checkpoint of a step lives."""
+        return self.folder / f"step-{step:08d}"
+
+    def steps(self) -> list[int]:
+        """List the steps that have a checkpoint under its final name, newest first."""
+        if not self.folder.is_dir():
+            return []
+        matches = (_STEP.fullmatch(entry.name) for entry in self.folder.iterdir())
+        return sorted((int(match[1]) for match in matches if match), reverse=True)
+
+    def save(self, step: int, checkpoint: Checkpoint) -> None:
+        """Write the checkpoint of a step, then remove those that nobody needs."""
+        contents = {
+            MODEL: _encode(checkpoint.model),
+            OPTIMISER: _encode(checkpoint.optimiser),
+            STATE: to_json(checkpoint.state),
+        }
+        manifest = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
+        contents[MANIFEST] = to_json(manifest)
+        beside = self.folder / f".tmp-{self.path(step).name}"
+        with naming_the_path(self.path(step)):
+            try:
+                beside.mkdir(parents=True)
+                for name, content in contents.items():
+                    write_synced(beside / name, content)
+                sync_folder(beside)
+                beside.rename(self.path(step))
+            except OSError:
+                shutil.rmtree(beside, ignore_errors=True)
+                raise
+            sync_folder(self.folder)
+        self._prune(best=checkpoint.state.get("best_step"))
+
+    def load(self, step: int) -> Checkpoint:
+        """Read one checkpoint; every byte is checked against the manifest first."""
+        contents = self._verified(step)
+        folder = self.path(step)
+        return Checkpoint(
+            decode_safetensors(contents[MODEL], folder / MODEL),
+            decode_safetensors(contents[OPTIMISER], folder / OPTIMISER),
+            json.loads(contents[STATE]),
+        )
+
+    def newest_complete(self, warn: Callable[[str], None]) -> int | None:
+        """Find the newest checkpoint that is whole, together with the best one it speaks of.
+
+        Damaged ones are named by ``warn`` and set aside; if no checkpoint is whole, nothing is
+        touched and the damage is the error.
+        """
+        problems: dict[int, str] = {}
+        for step in self.steps():
+            try:
+                best = self.load(step).state.get("best_step")
+                if best is not None and best != step:
+                    self._verified(best)
+            except DamagedFileError as error:
+                problems[step] = str(error)
+                continue
+            for damaged, problem in problems.items():
+                warn(f"{problem} Going back to the checkpoint of step {step}.")
+                self._set_aside(damaged)
+            return step
+        if problems:
+            raise DamagedFileError(
+                f"no checkpoint in {self.folder} is whole: {' '.join(problems.values())}"
+                " Restore one from a copy, or delete the run's folder to start again."
+            )
+        return None
+
+    def remove_leftovers(self) -> None:
+        """Delete what a crash left half written or half deleted."""
+        for path in self.folder.glob(".tmp-*"):
+            shutil.rmtree(path, ignore_errors=True)
+
+    def _verified(self, step: int) -> dict[str, bytes]:
+        """Read the files of a checkpoint that are exactly those its manifest was made of."""
+        folder = self.path(step)
+        expected = {MODEL, OPTIMISER, STATE}
+        if not (folder / MANIFEST).is_file():
+            raise DamagedFileError(f"the checkpoint {folder} is damaged: {MANIFEST} is missing.")
+        manifest = read_json(folder / MANIFEST)
+        if manifest.keys() != expected:
+            raise DamagedFileError(
+                f"the checkpoint {folder} is damaged: {MANIFEST} names {sorted(manifest)},"
+                f" not {sorted(expected)}."
+            )
+        contents = {}
+        for name in sorted(expected):
+            path = folder / name
+            contents[name] = path.read_bytes() if path.is_file() else b""
+            if hashlib.sha256(contents[name]).hexdigest() != manifest[name]:
+                raise DamagedFileError(
+                    f"the checkpoint {folder} is damaged: {name} is not what was saved."
+                )
+        return contents
+
+    def _prune(self, *, best: int | None) -> None:
+        for step in self.steps()[self.keep_last :]:
+            if step != best:
+                doomed = self.folder / f".tmp-{self.path(step).name}"
+                self.path(step).rename(doomed)  # one rename, so that no half is ever visible
+                shutil.rmtree(doomed, ignore_errors=True)
+
+    def _set_aside(self, step: int) -> None:
+        target = self.folder / f"damaged-{self.path(step).name}"
+        shutil.rmtree(target, ignore_errors=True)
+        self.path(step).rename(target)
+
+
+def model_tensors(model: nn.Module) -> dict[str, Tensor]:
+    """Return what training may change: trainable parameters once each, and saved buffers."""
+    trainable = {n: p.detach() for n, p in model.named_parameters() if p.requires_grad}
+    saved = model.state_dict().keys()
+    return trainable | {n: b for n, b in model.named_buffers() if n in saved}
+
+
+def load_model_tensors(model: nn.Module, tensors: Mapping[str, Tensor]) -> None:
+    """Copy saved tensors into the model they came from."""
+    targets = model_tensors(model)
+    if targets.keys() != tensors.keys():
+        odd = ", ".join(sorted(targets.keys() ^ tensors.keys()))
+        raise DamagedFileError(f"the checkpoint does not fit this model; it differs in: {odd}.")
+    for name, target in targets.items():
+        if target.shape != tensors[name].shape:
+            raise DamagedFileError(
+                f"the checkpoint does not fit this model: {name} has shape"
+                f" {tuple(tensors[name].shape)}, the model {tuple(target.shape)}."
+            )
+        target.copy_(tensors[name])
+
+
+def frozen_sha256(model: nn.Module) -> str | None:
+    """Hash the parameters that training leaves alone; a checkpoint is worth nothing on others."""
+    frozen = {n: p for n, p in model.named_parameters() if not p.requires_grad}
+    if not frozen:
+        return None
+    digest = hashlib.sha256()
+    for name in sorted(frozen):
+        digest.update(name.encode())
+        digest.update(_encode({"": frozen[name].detach()}))
+    return digest.hexdigest()
+
+
+def _encode(tensors: Mapping[str, Tensor]) -> bytes:
+    return safetensors.torch.save({n: t.detach().cpu().contiguous() for n, t in tensors.items()})

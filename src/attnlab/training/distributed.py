@@ -1,0 +1,137 @@
+"""The processes that train together: started by torchrun, or one alone."""
+
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+
+from attnlab.errors import AttnlabError
+
+
+class World:
+    """Which process this is, and what all of them agree on."""
+
+    def __init__(self, rank: int = 0, size: int = 1, local_size: int = 1) -> None:
+        self.rank, self.size, self.local_size = rank, size, local_size
+
+    @property
+    def lead(self) -> bool:
+        """Whether this process writes files and speaks."""
+        return self.rank == 0
+
+    def from_lead(self, decide: Callable[[], Any]) -> Any:
+        """Let the lead decide something; all get its value (as JSON), or raise its error."""
+        if self.size == 1:
+            return decide()
+        answer: dict[str, Any] = {}
+        if self.lead:
+            try:
+                answer = {"value": decide()}
+            except AttnlabError as error:
+                answer = {"error": str(error), "exit_code": error.exit_code}
+                self._broadcast(answer)
+                raise
+        answer = self._broadcast(answer)
+        if "error" in answer:
+            _raise_as_lead(answer["error"], answer["exit_code"])
+        return answer["value"]
+
+    def sum_small(self, values: Sequence[float]) -> list[float]:
+        """Add up a few numbers over all processes, in double precision."""
+        if self.size == 1:
+            return list(values)
+        tensor = torch.tensor(values, dtype=torch.float64)
+        dist.all_reduce(tensor)
+        return [float(value) for value in tensor.tolist()]
+
+    def sum_gradients(self, parameters: Sequence[nn.Parameter]) -> None:
+        """Replace every gradient by its sum over all processes.
+
+        A parameter that no process has a gradient for keeps None, so that optimisers leave it
+        alone exactly as they do in one process.
+        """
+        if self.size == 1:
+            return
+        present = self.sum_small([float(p.grad is not None) for p in parameters])
+        touched = [p for p, count in zip(parameters, present, strict=True) if count]
+        if not touched:
+            return
+        for parameter in touched:
+            if parameter.grad is None:
+                parameter.grad = torch.zeros_like(parameter)
+        gradients = [p.grad for p in touched if p.grad is not None]
+        flat = torch.cat([gradient.reshape(-1) for gradient in gradients])
+        dist.all_reduce(flat)
+        pieces = torch.split(flat, [gradient.numel() for gradient in gradients])
+        for gradient, piece in zip(gradients, pieces, strict=True):
+            gradient.copy_(piece.view_as(gradient))
+
+    def sum_sparse_gradients(self, parameters: Sequence[nn.Parameter]) -> None:
+        """The same for tables whose gradients are sparse: rows are gathered, then added."""
+        if self.size == 1:
+            return
+        for parameter in parameters:
+            gradient = parameter.grad
+            if gradient is None:
+                gradient = torch.zeros_like(parameter, layout=torch.sparse_coo)
+            gradient = gradient.coalesce()
+            rows = self._gather_rows(gradient.indices()[0], gradient.values())
+            parameter.grad = torch.sparse_coo_tensor(
+                rows[0][None], rows[1], size=parameter.shape
+            ).coalesce()
+
+    def _gather_rows(self, index: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Collect rows from all processes in rank order; counts differ, so shares are padded."""
+        counts = [torch.zeros(1, dtype=torch.int64) for _ in range(self.size)]
+        dist.all_gather(counts, torch.tensor([len(index)]))
+        longest = max(int(count) for count in counts)
+        padded_index = index.new_zeros(longest)
+        padded_values = values.new_zeros(longest, *values.shape[1:])
+        padded_index[: len(index)], padded_values[: len(index)] = index, values
+        indices = [torch.empty_like(padded_index) for _ in counts]
+        rows = [torch.empty_like(padded_values) for _ in counts]
+        dist.all_gather(indices, padded_index)
+        dist.all_gather(rows, padded_values)
+        cut = [int(count) for count in counts]
+        return (
+            torch.cat([share[:n] for share, n in zip(indices, cut, strict=True)]),
+            torch.cat([share[:n] for share, n in zip(rows, cut, strict=True)]),
+        )
+
+    def _broadcast(self, value: Any) -> Any:
+        text = torch.tensor(list(json.dumps(value).encode()), dtype=torch.uint8)
+        length = torch.tensor([len(text)])
+        dist.broadcast(length, src=0)
+        if not self.lead:
+            text = torch.empty(int(length), dtype=torch.uint8)
+        dist.broadcast(text, src=0)
+        return json.loads(bytes(text.tolist()))
+
+
+def _raise_as_lead(message: str, exit_code: int) -> NoReturn:
+    error = AttnlabError(message)
+    error.exit_code = exit_code
+    raise error
+
+
+def this_process_leads() -> bool:
+    """Tell from the environment alone whether this process may write to the terminal."""
+    return os.environ.get("RANK", "0") == "0"
+
+
+@contextmanager
+def join_world() -> Iterator[World]:
+    """Join the processes that torchrun started; alone, a world of one."""
+    size = int(os.environ.get("WORLD_SIZE", "1"))
+    if size == 1:
+        yield World()
+        return
+    # gloo carries CPU tensors and the small agreements; nccl is added where CUDA tensors travel.
+    dist.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo")
+    yield World(dist.get_rank(), size, int(os.environ.get("LOCAL_WORLD_SIZE", str(size))))
+    dist.destroy_process_group()

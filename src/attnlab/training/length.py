@@ -1,0 +1,47 @@
+"""How long a run is: the engine counts steps, so every other measure becomes steps first."""
+
+import math
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from attnlab.errors import UserError
+
+UNITS = ("steps", "epochs", "tokens", "seconds")
+_FACTORS = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
+
+
+class Length(NamedTuple):
+    """An amount and its unit."""
+
+    amount: float
+    unit: str
+
+
+def parse_length(text: str) -> Length:
+    """Read "300 steps", "2.5 epochs", "2.2M tokens" or "90 seconds"."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kMG]?)\s*([a-z]+)\s*", text)
+    unit = match[3] if match else ""
+    unit = unit if unit.endswith("s") else f"{unit}s"
+    if not match or unit not in UNITS or not float(match[1]) > 0:
+        raise UserError(
+            f"training.length = {text!r} is not possible: give a number above 0 and one of"
+            f" {', '.join(UNITS)}, for example '300 steps' or '2.2M tokens'."
+        )
+    return Length(float(match[1]) * _FACTORS[match[2]], unit)
+
+
+def count_steps(
+    length: Length,
+    *,
+    steps_in: Callable[[float, str], float],
+    seconds_per_step: Callable[[], float],
+) -> int:
+    """Turn a length into whole steps, at least one; seconds are measured on this machine."""
+    if length.unit == "steps":
+        steps = length.amount
+    elif length.unit == "seconds":
+        steps = length.amount / seconds_per_step()
+    else:
+        steps = steps_in(length.amount, length.unit)
+    return max(1, math.floor(steps + 0.5))

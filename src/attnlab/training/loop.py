@@ -1,0 +1,235 @@
+"""The training loop: steps, evaluations, checkpoints, and a clean end whenever it is asked to."""
+
+import time
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from attnlab.errors import DamagedFileError, StoppedError
+from attnlab.runs.directory import METRICS
+from attnlab.runs.metrics import MetricsFile
+from attnlab.training.checkpoint import (
+    Checkpoint,
+    Checkpoints,
+    frozen_sha256,
+    load_model_tensors,
+    model_tensors,
+)
+from attnlab.training.inference import inference
+from attnlab.training.length import count_steps, parse_length
+from attnlab.training.optimisation import Optimisation
+from attnlab.training.progress import progress_display
+from attnlab.training.session import Session
+from attnlab.training.settings import TrainingSettings
+from attnlab.training.signals import StopRequest
+from attnlab.training.step import NonFiniteError, Stepper, StepResult
+from attnlab.training.task import Task
+
+TIMED_STEPS = 10
+
+
+@dataclass(frozen=True)
+class TrainingState:
+    """How far a run is; with the weights and the optimisers' tensors, all there is to know."""
+
+    step: int = 0
+    best_step: int | None = None
+    best_score: float | None = None
+    worse_evaluations: int = 0
+    stopped_early: bool = False
+    tokens: int = 0
+    seconds: float = 0.0
+    metrics_bytes: int = 0
+
+    def summary(self) -> dict[str, Any]:
+        """Return what belongs into the run's record."""
+        return {
+            "steps": self.step,
+            "best_step": self.best_step,
+            "stopped_early": self.stopped_early,
+            "tokens": self.tokens,
+            "training_seconds": round(self.seconds, 2),
+        }
+
+
+class Training:
+    """One task being trained in one session; ``train`` is the way in."""
+
+    def __init__(self, task: Task[Any], settings: TrainingSettings, session: Session) -> None:
+        self.task, self.settings, self.session = task, settings, session
+        task.model.to(session.hardware.device, session.hardware.parameter_dtype)
+        self.steps = self._count_steps()
+        self.optimisation = self._new_optimisation(self.steps)
+        self.stepper = self._stepper(self.optimisation)
+        self.checkpoints = Checkpoints(
+            session.run.path / "checkpoints", keep_last=settings.keep_last
+        )
+        self.frozen_sha256 = frozen_sha256(task.model)
+        self.state = TrainingState()
+
+    def run(self) -> TrainingState:
+        """Train to the end, from wherever the run stands, and leave the best weights in place."""
+        self._restore()
+        if self.state.step < self.steps and not self.state.stopped_early:
+            self._train()
+        if self.state.best_step is not None:
+            best = self.checkpoints.load(self.state.best_step)
+            load_model_tensors(self.task.model, best.model)
+        return self.state
+
+    def _train(self) -> None:
+        metrics = None
+        if self.session.world.lead:
+            path = self.session.run.path / METRICS
+            metrics = MetricsFile(path, keep=self.state.metrics_bytes)
+        display = progress_display(
+            self.session.console, self.session.run.name, start=self.state.step, steps=self.steps
+        )
+        try:
+            with StopRequest() as stop, display:
+                for step in range(self.state.step + 1, self.steps + 1):
+                    began = time.perf_counter()
+                    result = self.stepper.take(step, stop_signal=stop.signal_number)
+                    display.update(step, loss=result.loss, tokens=result.tokens)
+                    self._finish_step(step, result, metrics, began)
+                    if self.state.stopped_early:
+                        break
+        except NonFiniteError as error:
+            newest = next(iter(self.checkpoints.steps()), None)
+            kept = f"The checkpoint of step {newest} is kept. " if newest else ""
+            advice = "Look at those examples, or lower the learning rate."
+            raise NonFiniteError(f"{error} {kept}{advice}") from None
+        finally:
+            if metrics:
+                metrics.close()
+
+    def _finish_step(
+        self, step: int, result: StepResult, metrics: MetricsFile | None, began: float
+    ) -> None:
+        """Log, evaluate and save as the settings say; leave if a signal asked for it."""
+        last, every = step == self.steps, self.settings
+        seconds = self.state.seconds + time.perf_counter() - began
+        tokens = self.state.tokens + result.tokens
+        self.state = replace(self.state, step=step, tokens=tokens, seconds=seconds)
+        if metrics and (last or step % every.log_every == 0):
+            metrics.append(
+                {
+                    "step": step,
+                    "loss": result.loss,
+                    **({} if len(result.terms) == 1 else result.terms),
+                    "gradient_norm": result.gradient_norm,
+                    "lr": result.lr,
+                    "tokens": tokens,
+                    "seconds": round(seconds, 3),
+                }
+            )
+        improved = False
+        if last or (every.evaluate_every and step % every.evaluate_every == 0):
+            improved = self._evaluate(metrics)
+        stop = result.stop_signal
+        if last or improved or stop or self.state.stopped_early or step % every.save_every == 0:
+            self._save(metrics)
+        if stop:
+            raise StoppedError(
+                f"stopped after step {step} of {self.steps}; everything is saved in"
+                f" {self.session.run.path}. The same command goes on from there.",
+                signal_number=stop,
+            )
+
+    def _evaluate(self, metrics: MetricsFile | None) -> bool:
+        """Score the model on dev; return whether it is the best so far."""
+        began = time.perf_counter()
+        with inference(self.task.model, self.session.hardware):
+            evaluation = self.task.evaluate()
+        if evaluation is None:
+            return False
+        score = float(self.session.world.from_lead(lambda: float(evaluation.score)))
+        state = self.state
+        improved = state.best_score is None or score > state.best_score
+        worse = 0 if improved else state.worse_evaluations + 1
+        self.state = replace(
+            state,
+            best_step=state.step if improved else state.best_step,
+            best_score=score if improved else state.best_score,
+            worse_evaluations=worse,
+            stopped_early=bool(self.settings.patience) and worse >= self.settings.patience,
+        )
+        if metrics:
+            seconds = round(time.perf_counter() - began, 3)
+            found = {f"dev_{name}": value for name, value in evaluation.metrics.items()}
+            metrics.append({"step": state.step, **found, "evaluation_seconds": seconds})
+        return improved
+
+    def _save(self, metrics: MetricsFile | None) -> None:
+        def write() -> None:
+            assert metrics is not None
+            self.state = replace(self.state, metrics_bytes=metrics.sync())
+            state = asdict(self.state) | {
+                "optimisation": self.optimisation.state(),
+                "frozen_sha256": self.frozen_sha256,
+            }
+            self.checkpoints.save(
+                self.state.step,
+                Checkpoint(model_tensors(self.task.model), self.optimisation.tensors(), state),
+            )
+
+        self.session.world.from_lead(write)
+
+    def _restore(self) -> None:
+        """Take up the newest whole checkpoint, if the run has one."""
+
+        def newest() -> int | None:
+            self.checkpoints.remove_leftovers()
+            return self.checkpoints.newest_complete(self.session.say)
+
+        step = self.session.world.from_lead(newest)
+        if step is not None:
+            checkpoint = self.checkpoints.load(step)
+            saved = dict(checkpoint.state)
+            if saved.pop("frozen_sha256") != self.frozen_sha256:
+                raise DamagedFileError(
+                    f"{self.checkpoints.path(step)} was trained on another base model: the frozen"
+                    " parameters differ. Give the base model the run was begun with."
+                )
+            load_model_tensors(self.task.model, checkpoint.model)
+            self.optimisation.load(checkpoint.optimiser, saved.pop("optimisation"))
+            self.state = TrainingState(**saved)
+        self.task.model.train()
+
+    def _count_steps(self) -> int:
+        length = parse_length(self.settings.length)
+        decided = self.session.run.config["resolved"].get("steps")
+        steps = decided or count_steps(
+            length, steps_in=self.task.steps_in, seconds_per_step=self._seconds_per_step
+        )
+        return int(self.session.resolve_once("steps", lambda: steps))
+
+    def _seconds_per_step(self) -> float:
+        """Time a few steps, then put the weights back as they were."""
+        before = {n: t.clone() for n, t in model_tensors(self.task.model).items()}
+        stepper = self._stepper(self._new_optimisation(steps=2 * TIMED_STEPS))
+        self.task.model.train()
+        for step in range(1, TIMED_STEPS + 1):
+            stepper.take(step)  # the first steps are slower: caches fill, memory is mapped
+        began = time.perf_counter()
+        for step in range(TIMED_STEPS + 1, 2 * TIMED_STEPS + 1):
+            stepper.take(step)
+        elapsed = time.perf_counter() - began
+        load_model_tensors(self.task.model, before)
+        return elapsed / TIMED_STEPS
+
+    def _new_optimisation(self, steps: int) -> Optimisation:
+        groups = self.task.parameter_groups()
+        return Optimisation(self.task.model, groups, self.settings, steps=steps)
+
+    def _stepper(self, optimisation: Optimisation) -> Stepper:
+        session = self.session
+        return Stepper(self.task, optimisation, self.settings, session.hardware, session.world)
+
+
+def train(task: Task[Any], settings: TrainingSettings, session: Session) -> TrainingState:
+    """Train a task to the end, or go on where its run stopped.
+
+    Afterwards the model holds the weights that were best on dev, or the last ones if there is no
+    dev score. A signal saves and raises StoppedError.
+    """
+    return Training(task, settings, session).run()

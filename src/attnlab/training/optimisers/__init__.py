@@ -1,0 +1,17 @@
+"""Optimisers by name: one file each, a function from named parameters to torch optimisers."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from attnlab.registry import Registry
+
+if TYPE_CHECKING:
+    from torch.nn import Parameter
+    from torch.optim import Optimizer
+
+Parameters = Mapping[str, Mapping[str, "Parameter"]]
+"""The parameters by kind (matrices, embeddings, vectors, sparse) and name."""
+
+OPTIMISERS = Registry[Callable[..., "list[Optimizer]"]](
+    "optimiser", package="attnlab.training.optimisers"
+)

@@ -1,0 +1,15 @@
+"""Adagrad (Duchi et al. 2011): a rarely seen parameter keeps a large step; sparse tables too."""
+
+import torch
+from torch.optim import Optimizer
+
+from attnlab.training.optimisers import OPTIMISERS, Parameters
+from attnlab.training.optimisers.grouping import decayed
+
+
+@OPTIMISERS.register("adagrad")
+def adagrad(
+    parameters: Parameters, *, lr: float, weight_decay: float = 0.0, eps: float = 1e-10
+) -> list[Optimizer]:
+    """Steps divided by the root of all squared gradients so far."""
+    return [torch.optim.Adagrad(decayed(parameters, weight_decay), lr=lr, eps=eps)]

@@ -1,0 +1,12 @@
+"""The learning rate stays where it is."""
+
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import ConstantLR, LRScheduler
+
+from attnlab.training.schedules import SCHEDULES
+
+
+@SCHEDULES.register("constant")
+def constant(optimiser: Optimizer, steps: int) -> LRScheduler:
+    """Factor 1 at every step."""
+    return ConstantLR(optimiser, factor=1.0, total_iters=steps)

@@ -1,0 +1,14 @@
+"""The learning rate falls on half a cosine (Loshchilov & Hutter 2017, arXiv:1608.03983)."""
+
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import CosineAnnealingLR, LRScheduler
+
+from attnlab.training.schedules import SCHEDULES
+
+
+@SCHEDULES.register("cosine")
+def cosine(optimiser: Optimizer, steps: int, *, final: float = 0.0) -> LRScheduler:
+    """From the full rate to ``final`` times it, slowly at both ends."""
+    group = optimiser.param_groups[0]
+    full = group.get("initial_lr", group["lr"])  # a warm-up has lowered "lr" already
+    return CosineAnnealingLR(optimiser, T_max=steps, eta_min=final * full)

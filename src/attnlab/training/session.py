@@ -1,0 +1,63 @@
+"""How every job begins: join the other processes, take the run directory, settle the autos."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from attnlab.config import to_dict
+from attnlab.runs.directory import Run, RunPlace
+from attnlab.training import hardware
+from attnlab.training.distributed import World, join_world
+from attnlab.training.hardware import Hardware
+from attnlab.training.settings import TrainingSettings
+
+
+@dataclass(frozen=True)
+class Session:
+    """A run that this process works on, with everything that was settled about it."""
+
+    run: Run
+    world: World
+    hardware: Hardware
+    console: Console | None
+    """Where to show progress; None in every process but the lead."""
+
+    def resolve_once(self, key: str, decide: Callable[[], Any]) -> Any:
+        """Settle an `auto` for all processes, once in the life of the run."""
+        return self.world.from_lead(lambda: self.run.resolve_once(key, decide))
+
+    def say(self, text: str) -> None:
+        """Show a notice to the user."""
+        if self.console:
+            self.console.print(text, highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def open_session(
+    job: str, settings: Any, training: TrainingSettings, *, place: RunPlace, console: Console
+) -> Iterator[Session]:
+    """Begin or continue the run of these settings; in all processes the same one."""
+    with join_world() as world, ExitStack() as stack:
+
+        def begin() -> str:
+            run = stack.enter_context(Run.begin(job, to_dict(settings), place))
+            return str(run.path)
+
+        run = Run(Path(world.from_lead(begin)))
+        choice = world.from_lead(
+            lambda: run.resolve_once(
+                "hardware", lambda: hardware.choose(training, local_processes=world.local_size)
+            )
+        )
+        session = Session(run, world, hardware.use(choice), console if world.lead else None)
+        begun_with = session.resolve_once("processes", lambda: world.size)
+        if begun_with != world.size:
+            session.say(
+                f"{run.name} was begun with {begun_with} processes and goes on with {world.size}:"
+                " equal up to rounding, not bit for bit."
+            )
+        yield session

@@ -1,0 +1,134 @@
+"""One optimiser step: every part's loss and gradient, agreed on by all processes."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from torch import Tensor
+from torch.nn.utils import clip_grads_with_norm_, get_total_norm
+
+from attnlab.errors import RunError
+from attnlab.training.distributed import World
+from attnlab.training.hardware import Hardware
+from attnlab.training.optimisation import Optimisation
+from attnlab.training.randomness import seed_torch
+from attnlab.training.settings import TrainingSettings
+from attnlab.training.signals import ASKING
+from attnlab.training.task import Batch, Task
+
+SHOWN_IDS = 10
+
+
+class NonFiniteError(RunError):
+    """The loss or a gradient is not a number; the weights are those of the step before."""
+
+
+class StepResult(NamedTuple):
+    """What a step came to, over the whole batch."""
+
+    loss: float
+    terms: Mapping[str, float]
+    gradient_norm: float
+    lr: float
+    tokens: int
+    stop_signal: int
+
+
+@dataclass(frozen=True)
+class Stepper:
+    """Takes steps on one task."""
+
+    task: Task[Any]
+    optimisation: Optimisation
+    settings: TrainingSettings
+    hardware: Hardware
+    world: World
+
+    def take(self, step: int, *, stop_signal: int = 0) -> StepResult:
+        """Take one step; ``stop_signal`` comes back if any process was asked to stop."""
+        batch = self.task.batch(step)
+        loss, means, stop_signal = self._gradients(batch, step, stop_signal)
+        dense = [p for p in self.optimisation.dense if p.grad is not None]
+        norm = get_total_norm([p.grad for p in dense if p.grad is not None])
+        if not (math.isfinite(loss) and math.isfinite(norm) and self._sparse_is_finite()):
+            raise self._explain(step, batch, loss)
+        if self.settings.clip:
+            clip_grads_with_norm_(dense, self.settings.clip, norm)
+        lr = self.optimisation.lr
+        self.optimisation.step()
+        return StepResult(loss, means, float(norm), lr, batch.tokens, stop_signal)
+
+    def _gradients(
+        self, batch: Batch, step: int, stop_signal: int
+    ) -> tuple[float, dict[str, float], int]:
+        """Leave the whole batch's gradient in the parameters; return its loss and terms."""
+        self.optimisation.zero_gradients()
+        accumulate, parts = self.settings.accumulate, self.world.size * self.settings.accumulate
+        loss, sums = 0.0, dict.fromkeys(batch.weights, 0.0)
+        for index in range(self.world.rank * accumulate, (self.world.rank + 1) * accumulate):
+            part = batch.part(index, parts)
+            seed_torch(self.settings.seed, "dropout", step, index)
+            loss += self._backward(part, batch.weights, sums)
+        self.world.sum_gradients(self.optimisation.dense)
+        self.world.sum_sparse_gradients(self.optimisation.sparse)
+        asked = [float(number == stop_signal) for number in ASKING]
+        numbers = self.world.sum_small([loss, *sums.values(), *asked])
+        totals, asked = numbers[1 : 1 + len(sums)], numbers[1 + len(sums) :]
+        means = {
+            name: total / weight
+            for (name, weight), total in zip(batch.weights.items(), totals, strict=True)
+            if weight
+        }
+        signals = [number for number, count in zip(ASKING, asked, strict=True) if count]
+        return numbers[0], means, signals[0] if signals else 0
+
+    def _backward(
+        self, part: Batch, denominators: Mapping[str, float], sums: dict[str, float]
+    ) -> float:
+        """Add a part's gradients to the parameters and its terms to ``sums``; return its loss."""
+        if not any(part.weights.values()):
+            return 0.0
+        with self.hardware.autocast():
+            terms = self.task.loss(part.to(self.hardware.device))
+        total: Tensor | float = 0.0
+        for name, term in terms.items():
+            assert term.weight == part.weights[name], (
+                f"the part weighs {part.weights[name]} for {name!r}, its loss says {term.weight}"
+            )
+            if term.weight:
+                sums[name] += float(term.sum.detach())
+                total = total + term.sum * (term.scale / denominators[name])
+        assert isinstance(total, Tensor)
+        total.backward()  # type: ignore[no-untyped-call]
+        return float(total.detach())
+
+    def _sparse_is_finite(self) -> bool:
+        gradients = [p.grad for p in self.optimisation.sparse if p.grad is not None]
+        return all(bool(g._values().isfinite().all()) for g in gradients)
+
+    def _explain(self, step: int, batch: Batch, loss: float) -> NonFiniteError:
+        """Find the examples that do it, one by one; the batch is the same in every process."""
+        guilty = [
+            name for i, name in enumerate(batch.ids) if not self._is_finite(batch, i, step)
+        ] or list(batch.ids)
+        self.optimisation.zero_gradients()
+        what = (
+            f"the loss is {loss}"
+            if not math.isfinite(loss)
+            else f"a gradient is not finite (the loss is {loss:.4g})"
+        )
+        shown = ", ".join(guilty[:SHOWN_IDS]) + (", …" if len(guilty) > SHOWN_IDS else "")
+        return NonFiniteError(
+            f"step {step}: {what}, from {len(guilty)} of the batch's {len(batch.ids)} examples:"
+            f" {shown}. The weights are still those of step {step - 1}."
+        )
+
+    def _is_finite(self, batch: Batch, index: int, step: int) -> bool:
+        self.optimisation.zero_gradients()
+        part = batch.part(index, len(batch.ids))
+        seed_torch(self.settings.seed, "dropout", step, index)
+        loss = self._backward(part, batch.weights, dict.fromkeys(batch.weights, 0.0))
+        gradients = [p.grad for p in self.optimisation.dense if p.grad is not None]
+        finite = math.isfinite(get_total_norm(gradients))
+        return math.isfinite(loss) and finite and self._sparse_is_finite()
