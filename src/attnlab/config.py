@@ -7,8 +7,10 @@ pydantic checks types and bounds at this border only; inside, settings are plain
 import ast
 import dataclasses
 import inspect
+import json
+import re
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
@@ -18,6 +20,7 @@ import yaml
 from attnlab.errors import UserError, did_you_mean
 
 Settings = TypeVar("Settings")
+LONGEST_KEY = 200  # characters; an alias that holds itself goes on for ever
 
 
 @dataclass(frozen=True)
@@ -48,22 +51,23 @@ def resolve(
     """Layer the user's values over the defaults of ``cls`` and check them.
 
     ``flags`` maps dotted keys to values, and a flag is called after the key's last part; one that
-    was not given is None. ``sets`` are the ``a.b=c`` strings of ``--set``.
+    was not given is None. ``sets`` are the ``a.b=c`` strings of ``--set``. Options given as a whole
+    mapping replace the default ones; a single option is changed by its dotted key.
     """
-    given = read_file(file) if file else {}
+    given = read_file(file, whole=_open_keys(cls)) if file else {}
     given |= {
         key: Given(value, "--" + key.rpartition(".")[2].replace("_", "-"))
         for key, value in (flags or {}).items()
         if value is not None
     }
     for text in sets:
-        given |= _read_assignment(text)
+        given |= _read_assignment(text, whole=_open_keys(cls))
     return _validate(cls, given)
 
 
 def from_dict(cls: type[Settings], values: Mapping[str, Any], *, origin: str) -> Settings:
     """Read settings back from a mapping that ``to_dict`` made, with the same checks."""
-    given = {key: Given(value, origin) for key, value in _flatten(values)}
+    given = {k: Given(v, origin) for k, v in flatten(values, whole=_open_keys(cls))}
     return _validate(cls, given)
 
 
@@ -76,7 +80,7 @@ def to_dict(settings: Any) -> dict[str, Any]:
 
 def to_yaml(settings: Any) -> str:
     """Write settings as a file that ``--config`` reads, each value under its meaning."""
-    values = dict(_flatten(to_dict(settings), keep_empty=True))
+    values = dict(flatten(to_dict(settings), whole=_open_keys(type(settings))))
     lines: list[str] = []
     sections: tuple[str, ...] = ()
     for field in describe(type(settings)):
@@ -89,9 +93,9 @@ def to_yaml(settings: Any) -> str:
         lines += textwrap.wrap(
             field.meaning, 96, initial_indent=f"{indent}# ", subsequent_indent=f"{indent}# "
         )
-        value = values.get(field.key, _below(values, field.key))
-        text = yaml.safe_dump(value, default_flow_style=True, width=1000).removesuffix("...\n")
-        lines.append(f"{indent}{name}: {text.strip()}")
+        value = yaml.safe_dump(values[field.key], default_flow_style=True, width=1000)
+        value = value.removesuffix("...\n").strip()  # YAML ends a lone value with dots
+        lines.append(f"{indent}{name}: {value}")
     return "\n".join(lines) + "\n"
 
 
@@ -113,11 +117,13 @@ def describe(cls: type, prefix: str = "") -> Iterator[SettingField]:
         yield SettingField(key, meanings.get(field.name, ""), isinstance(default, dict))
 
 
-def read_file(path: Path) -> dict[str, Given]:
-    """Read a YAML or JSON file of settings; each value knows its line."""
+def read_file(path: Path, *, whole: Container[str] = ()) -> dict[str, Given]:
+    """Read a YAML or JSON file of settings; each value knows its line.
+
+    The keys in ``whole`` keep their mapping as one value.
+    """
     try:
-        text = path.read_text(encoding="utf-8")
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
+        root = yaml.compose(path.read_text(encoding="utf-8"), Loader=_Loader)
     except FileNotFoundError:
         raise UserError(f"there is no settings file {path}.") from None
     except (OSError, UnicodeDecodeError) as error:
@@ -130,50 +136,73 @@ def read_file(path: Path) -> dict[str, Given]:
     if root is None:
         return {}
     if not isinstance(root, yaml.MappingNode):
-        raise UserError(f"{path} must hold `key: value` lines, not {_yaml_kind(root)}.")
+        kind = "a list" if isinstance(root, yaml.SequenceNode) else "a single value"
+        raise UserError(f"{path} must hold `key: value` lines, not {kind}.")
     given: dict[str, Given] = {}
-    _collect(root, "", path, given)
+    for key, one in _collect(root, "", path, whole):
+        if key in given:
+            raise UserError(f"{one.origin} gives {key!r} again; it stands at {given[key].origin}.")
+        given[key] = one
     return given
 
 
-def _yaml_kind(node: yaml.Node) -> str:
-    """Name what a YAML node is, for an error message."""
-    return "a list" if isinstance(node, yaml.SequenceNode) else "a single value"
+class _Loader(yaml.SafeLoader):
+    """YAML without dates, and with 1e-3 as a number, which YAML 1.1 takes for a text."""
 
 
-def _collect(node: yaml.MappingNode, prefix: str, path: Path, given: dict[str, Given]) -> None:
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, regexp) for tag, regexp in resolvers if not tag.endswith(":timestamp")]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+"), list("-+0123456789")
+)
+
+
+def _collect(
+    node: yaml.MappingNode, prefix: str, path: Path, whole: Container[str]
+) -> Iterator[tuple[str, Given]]:
     """Walk a YAML mapping down to its values, noting lines and refusing double keys."""
+    lines: dict[str, int] = {}
     for key_node, value_node in node.value:
+        line = key_node.start_mark.line + 1
+        origin = f"{path}:{line}"
+        if not isinstance(key_node, yaml.ScalarNode):
+            raise UserError(f"{origin}: a key must be a name.")
         key = f"{prefix}{key_node.value}"
-        origin = f"{path}:{key_node.start_mark.line + 1}"
-        if key in given:
-            raise UserError(f"{origin} gives {key!r} again; it stands at {given[key].origin}.")
-        if isinstance(value_node, yaml.MappingNode) and value_node.value:
-            _collect(value_node, f"{key}.", path, given)
+        if key in lines:
+            raise UserError(f"{origin} gives {key!r} again; it stands at {path}:{lines[key]}.")
+        lines[key] = line
+        nested = isinstance(value_node, yaml.MappingNode) and key not in whole
+        if nested and len(prefix) > LONGEST_KEY:
+            raise UserError(f"{origin}: the settings are nested without end.")
+        if nested and value_node.value:
+            yield from _collect(value_node, f"{key}.", path, whole)
         else:
-            given[key] = Given(_construct(value_node), origin)
+            yield key, Given(_construct(value_node, origin), origin)
 
 
-def _construct(node: yaml.Node) -> Any:
-    loader = yaml.SafeLoader("")
+def _construct(node: yaml.Node, origin: str) -> Any:
+    loader = _Loader("")
     try:
-        return loader.construct_object(node, deep=True)
+        return loader.construct_document(node)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        problem = getattr(error, "problem", None) or error
+        raise UserError(f"{origin}: not a value: {problem}.") from None
     finally:
         loader.dispose()
 
 
-def _read_assignment(text: str) -> dict[str, Given]:
+def _read_assignment(text: str, *, whole: Container[str]) -> dict[str, Given]:
     key, equals, value = text.partition("=")
-    origin = f"--set {text}"
-    if not equals or not key.strip():
+    key, origin = key.strip(), f"--set {text}"
+    if not equals or not key:
         raise UserError(f"{origin}: expected KEY=VALUE, for example --set training.steps=100.")
     try:
-        parsed = yaml.safe_load(value)
-    except yaml.YAMLError:
+        parsed = yaml.load(value, Loader=_Loader)
+    except (yaml.YAMLError, ValueError, RecursionError):
         raise UserError(f"{origin}: {value!r} is not a value in YAML.") from None
-    if isinstance(parsed, dict) and parsed:
-        return {k: Given(v, origin) for k, v in _flatten(parsed, f"{key.strip()}.")}
-    return {key.strip(): Given(parsed, origin)}
+    return {k: Given(v, origin) for k, v in flatten({key: parsed}, whole=whole)}
 
 
 def _validate(cls: type[Settings], given: Mapping[str, Given]) -> Settings:
@@ -185,6 +214,7 @@ def _validate(cls: type[Settings], given: Mapping[str, Given]) -> Settings:
             field.is_open and key.startswith(f"{field.key}.") for field in fields.values()
         ):
             raise _unknown_key(key, value, fields)
+        _refuse_what_json_has_not(key, value)
     layered = _layer(to_dict(cls()), given)
     try:
         return pydantic.TypeAdapter(cls).validate_python(layered)
@@ -217,36 +247,51 @@ def _explain(item: Any, given: Mapping[str, Given]) -> str:
     return f"{'.'.join(path) or 'settings'}: {item['msg']}."
 
 
+def _refuse_what_json_has_not(key: str, given: Given) -> None:
+    try:
+        json.dumps(given.value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        raise UserError(
+            f"{given.origin}: {key} = {given.value!r} is not possible: give a text, a finite"
+            " number, true or false, or a list or mapping of these."
+        ) from None
+
+
 def _layer(values: dict[str, Any], given: Mapping[str, Given]) -> dict[str, Any]:
     """Put the given values over the defaults.
 
     Options belong to the part they are for: another name leaves the default options behind.
     """
-    for key, one in sorted(given.items(), key=lambda item: not item[0].endswith("name")):
+    for key in sorted(given, key=lambda key: (key.count("."), key.rpartition(".")[2] != "name")):
+        one = given[key]
         *path, name = key.split(".")
         here = values
         for step in path:
-            here = here[step]
-        if name == "name" and "options" in here and here.get(name) != one.value:
-            here["options"] = {}
-        here[name] = one.value
+            below = here.setdefault(step, {})
+            if not isinstance(below, dict):
+                break  # pydantic will name this value
+            here = below
+        else:
+            if name == "name" and "options" in here and here.get(name) != one.value:
+                here["options"] = {}
+            here[name] = one.value
     return values
 
 
-def _flatten(
-    values: Mapping[str, Any], prefix: str = "", *, keep_empty: bool = False
+def flatten(
+    values: Mapping[str, Any], *, whole: Container[str] = (), prefix: str = ""
 ) -> Iterator[tuple[str, Any]]:
-    for key, value in values.items():
-        if isinstance(value, Mapping) and (value or not keep_empty):
-            yield from _flatten(value, f"{prefix}{key}.", keep_empty=keep_empty)
+    """Yield dotted keys with their values; mappings at the keys in ``whole``, or empty, stay."""
+    for name, value in values.items():
+        key = f"{prefix}{name}"
+        if isinstance(value, Mapping) and value and key not in whole:
+            yield from flatten(value, whole=whole, prefix=f"{key}.")
         else:
-            yield f"{prefix}{key}", value
+            yield key, value
 
 
-def _below(values: Mapping[str, Any], key: str) -> dict[str, Any]:
-    """Gather the open values below a key, such as an optimiser's options."""
-    start = f"{key}."
-    return {k.removeprefix(start): v for k, v in values.items() if k.startswith(start)}
+def _open_keys(cls: type) -> frozenset[str]:
+    return frozenset(field.key for field in describe(cls) if field.is_open)
 
 
 def _field_docstrings(cls: type) -> dict[str, str]:

@@ -58,17 +58,31 @@ class Registry(Generic[Part]):
         return self._parts[name]
 
     def build(self, name: str, *arguments: Any, options: Mapping[str, Any]) -> Any:
-        """Call the part with its own options; an option that it does not have is an error."""
+        """Call the part with its own options, each checked against what the part takes."""
         part = self.get(name)
-        allowed = [
-            parameter.name
+        allowed = {
+            parameter.name: parameter.annotation
             for parameter in inspect.signature(part).parameters.values()
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY
-        ]
-        for option in options:
+        }
+        checked = {}
+        for option, value in options.items():
             if option not in allowed:
                 raise UserError(
                     f"{self.kind} {name!r} has no option {option!r}."
                     f"{did_you_mean(option, allowed)} It takes: {', '.join(allowed) or 'none'}."
                 )
-        return part(*arguments, **options)
+            checked[option] = self._checked(name, option, value, allowed[option])
+        return part(*arguments, **checked)
+
+    def _checked(self, name: str, option: str, value: Any, annotation: Any) -> Any:
+        import pydantic  # here, so that listing names stays quick
+
+        try:
+            return pydantic.TypeAdapter(annotation).validate_python(value)
+        except pydantic.ValidationError as error:
+            problem = error.errors()[0]["msg"]
+            raise UserError(
+                f"{self.kind} {name!r}: option {option} = {value!r} is not possible:"
+                f" {problem[:1].lower()}{problem[1:]}."
+            ) from None

@@ -1,6 +1,7 @@
 """Reading files of tensors that somebody else wrote, without executing anything in them."""
 
-import pickle
+import io
+import warnings
 from pathlib import Path
 
 import safetensors
@@ -17,19 +18,20 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
     The second kind is a pickle; torch's restricted reader takes tensors from it and nothing else.
     """
     try:
-        content = path.read_bytes() if path.suffix == ".safetensors" else None
-        if content is not None:
-            return decode_safetensors(content, path)
-        loaded = torch.load(path, map_location="cpu", weights_only=True)
+        content = path.read_bytes()
     except FileNotFoundError:
         raise UserError(f"there is no file {path}.") from None
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror or error}.") from None
-    except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, KeyError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+    if path.suffix == ".safetensors":
+        return decode_safetensors(content, path)
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            loaded = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+    except Exception as error:  # a broken pickle can raise anything, and torch's text is advice
         raise DamagedFileError(
-            f"{path} was refused, and nothing in it was executed: it is not a plain file of"
-            f" tensors ({reason})."
+            f"{path} was refused ({type(error).__name__}) and nothing in it was executed: it is"
+            " cut off, or holds more than tensors."
         ) from None
     if not isinstance(loaded, dict) or not all(
         isinstance(name, str) and isinstance(value, Tensor) for name, value in loaded.items()

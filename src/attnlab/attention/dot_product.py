@@ -43,7 +43,8 @@ class DotProduct(nn.Module):
         q, k, v = (self._split(layer(x)) for layer in (self.query, self.key, self.value))
         allowed = mask.dense(n_tokens, n_tokens, x.device)
         scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])  # (B, H, T, T)
-        # The lowest finite number instead of -inf: a token that sees nothing must not become NaN.
+        # The lowest finite number, not -inf: the softmax of a token that sees nothing is then a
+        # number, and zeroing the masked weights leaves it with nothing.
         scores = scores.masked_fill(~allowed, torch.finfo(scores.dtype).min)
         weights = scores.softmax(-1).masked_fill(~allowed, 0.0)
         mixed = self.dropout(weights) @ v

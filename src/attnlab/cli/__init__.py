@@ -23,10 +23,11 @@ app.add_typer(runs.app, name="runs")
 app.command(name="doctor", epilog=doctor.EXAMPLE)(doctor.doctor)
 
 
-def _show_version(wanted: bool) -> None:
+def _show_version(wanted: bool) -> bool:
     if wanted:
         typer.echo(f"attnlab {__version__}")
         raise typer.Exit
+    return wanted
 
 
 @app.callback()
@@ -50,9 +51,6 @@ def main() -> None:
             raise
         _complain(str(error))
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        _complain("stopped at once. The same command goes on from the last checkpoint.")
-        sys.exit(130)
 
 
 def _complain(text: str) -> None:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Self
 
 import numpy as np
 import torch
@@ -47,13 +46,13 @@ class TokenBatch:
         """Tokens without padding."""
         return int(self.lengths.sum())
 
-    def part(self, index: int, of: int) -> Self:
+    def part(self, index: int, of: int) -> "TokenBatch":
         """Cut out a run of rows; all parts together are the batch."""
         size = len(self.ids)
         rows = slice(index * size // of, (index + 1) * size // of)
         return type(self)(self.ids[rows], self.inputs[rows], self.targets[rows], self.lengths[rows])
 
-    def to(self, device: torch.device) -> Self:
+    def to(self, device: torch.device) -> "TokenBatch":
         """Move the tensors."""
         return type(self)(
             self.ids, self.inputs.to(device), self.targets.to(device), self.lengths.to(device)

@@ -7,6 +7,11 @@ from typing import Any
 from attnlab.evaluation.intervals import wilson
 
 
+def share_right(gold: Sequence[str], predicted: Sequence[str]) -> float:
+    """Return the share of answers that are right."""
+    return sum(a == b for a, b in zip(gold, predicted, strict=True)) / len(gold)
+
+
 def score_answers(
     gold: Sequence[str], predicted: Sequence[str], *, train_gold: Sequence[str]
 ) -> dict[str, Any]:

@@ -2,8 +2,6 @@
 
 from typing import NamedTuple
 
-from scipy.stats import binomtest
-
 
 class Interval(NamedTuple):
     """Lower and upper bound."""
@@ -14,5 +12,7 @@ class Interval(NamedTuple):
 
 def wilson(hits: int, n: int, *, confidence: float = 0.95) -> Interval:
     """Wilson's score interval of ``hits`` out of ``n`` (Wilson 1927), good for small n too."""
+    from scipy.stats import binomtest  # a second to load: only when a number is to be judged
+
     found = binomtest(hits, n).proportion_ci(confidence, method="wilson")
     return Interval(float(found.low), float(found.high))

@@ -23,6 +23,7 @@ def continue_greedily(
 
     Rows are padded at the right, where a causal model never looks.
     """
+    assert all(prompts), "a prompt needs a token to go on from"
     longest = max(map(len, prompts), default=0)
     if longest + max_new > max_len:
         raise UserError(

@@ -62,6 +62,9 @@ class GPT(nn.Module):
 
     def forward(self, tokens: Int[Tensor, "B T"]) -> Float[Tensor, "B T V"]:
         """Return the logits of the token after each position."""
+        assert tokens.shape[1] <= self.max_len, (
+            f"{tokens.shape[1]} tokens, {self.max_len} positions"
+        )
         positions = torch.arange(tokens.shape[1], device=tokens.device)
         x = self.dropout(self.tok_emb(tokens) + self.pos_emb(positions))
         for block in self.blocks:

@@ -1,20 +1,21 @@
 """Runs on a terminal: a table of many, the story of one."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
+from attnlab.config import flatten
 from attnlab.runs.directory import Run
 
 
 def runs_table(runs: Sequence[Run]) -> RenderableType:
     """Show one run a row."""
-    table = Table("run", "job", "state", "scores", box=None, pad_edge=False, header_style="bold")
+    table = _table(Column("run", no_wrap=True), "job", "state", "scores")
     for run in runs:
-        table.add_row(run.name, run.config["job"], run_state(run), scores_text(run))
+        _add(table, run.name, run.config["job"], run_state(run), scores_text(run))
     return table
 
 
@@ -44,20 +45,20 @@ def percent(score: dict[str, Any]) -> str:
 def run_story(run: Run) -> RenderableType:
     """Show one run: what it was asked, how far it is, what came out."""
     config = run.config
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_row("run", str(run.path))
-    table.add_row("job", config["job"])
-    table.add_row("state", run_state(run))
+    table = _table()
+    _add(table, "run", str(run.path))
+    _add(table, "job", config["job"])
+    _add(table, "state", run_state(run))
     for key, value in config["resolved"].items():
-        table.add_row(key, _plain(value))
+        _add(table, key, _plain(value))
     if run.finished:
         record = run.record
         for name in ("best_step", "tokens", "training_seconds", "commit"):
             if record.get(name) is not None:
-                table.add_row(name.replace("_", " "), _plain(record[name]))
-    settings = Table("setting", "value", box=None, pad_edge=False, header_style="bold")
-    for key, value in _flat(config["settings"]):
-        settings.add_row(key, _plain(value))
+                _add(table, name.replace("_", " "), _plain(record[name]))
+    settings = _table("setting", "value")
+    for key, value in flatten(config["settings"]):
+        _add(settings, key, _plain(value))
     parts: list[RenderableType] = [table]
     if run.finished:
         parts += ["", scores_table(run)]
@@ -66,13 +67,12 @@ def run_story(run: Run) -> RenderableType:
 
 def scores_table(run: Run) -> RenderableType:
     """Show the scores of a finished run beside what guessing gives."""
-    table = Table(
-        "split", "accuracy", "95 % interval", "n", "guessing", box=None, header_style="bold"
-    )
+    table = _table("split", "accuracy", "95 % interval", "n", "guessing")
     for split, score in run.record["scores"].items():
         low, high = score["interval"]
         baseline = score["baseline"]
-        table.add_row(
+        _add(
+            table,
             split,
             f"{score['accuracy']:.1%}",
             f"{low:.1%} – {high:.1%}",
@@ -84,21 +84,22 @@ def scores_table(run: Run) -> RenderableType:
 
 def answers(rows: Sequence[dict[str, Any]]) -> RenderableType:
     """Show questions with the model's answers, right or wrong."""
-    table = Table("question", "answer", "sure", "", box=None, header_style="bold")
+    table = _table("question", "answer", "sure", "")
     for row in rows:
         right = row["prediction"] == row["gold"]
         verdict = Text("right", "green") if right else Text(f"wrong: {row['gold']}", "red")
         sure = f"{row['confidence']:.0%}"
-        table.add_row(row["question"], row["prediction"], sure, verdict)
+        _add(table, row["question"], row["prediction"], sure, verdict)
     return table
 
 
-def _flat(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in values.items():
-        if isinstance(value, dict) and value:
-            yield from _flat(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value
+def _table(*columns: Column | str) -> Table:
+    return Table(*columns, box=None, pad_edge=False, header_style="bold", show_header=bool(columns))
+
+
+def _add(table: Table, *cells: str | Text) -> None:
+    """Add a row as it is: what a user or a model wrote is no markup."""
+    table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in cells))
 
 
 def _plain(value: Any) -> str:

@@ -14,11 +14,12 @@ import fcntl
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import Any, BinaryIO
 
 from attnlab.errors import DamagedFileError, UserError
 from attnlab.runs.files import (
@@ -30,6 +31,7 @@ from attnlab.runs.files import (
     write_synced,
 )
 
+LONGEST_NAME = 200
 CONFIG, METRICS, RECORD, LOCK = "config.json", "metrics.jsonl", "record.json", ".lock"
 
 
@@ -44,38 +46,40 @@ class RunPlace:
 class Run:
     """A run directory that exists. ``Run.begin`` makes or continues one, ``Run.open`` reads one."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, is_new: bool = False) -> None:
         self.path = path
+        self.is_new = is_new
         self._lock: BinaryIO | None = None
 
     @classmethod
-    def begin(cls, job: str, settings: Mapping[str, Any], place: RunPlace) -> Self:
+    def begin(cls, job: str, settings: Mapping[str, Any], place: RunPlace) -> "Run":
         """Make the directory for these settings, or go on with the one that has them."""
         path = place.root / run_name(job, settings, place.name)
         if path.exists():
             run = cls.open(path)
             _refuse_other_settings(run, job, settings)
             return run
-        beside = path.with_name(f".{path.name}.tmp")  # a crash must not leave a folder half made
+        # Made beside and renamed: a crash must not leave a folder half made.
+        beside = path.with_name(f".{path.name}.tmp")
         with naming_the_path(path):
             beside.mkdir(parents=True, exist_ok=True)
-            write_synced(
-                beside / CONFIG, to_json({"job": job, "settings": settings, "resolved": {}})
-            )
+            config = {"job": job, "settings": settings, "resolved": {}}
+            write_synced(beside / CONFIG, to_json(config))
             beside.rename(path)
-        return cls(path)
+        return cls(path, is_new=True)
 
     @classmethod
-    def open(cls, path: Path) -> Self:
+    def open(cls, path: Path) -> "Run":
         """Open a run that exists, to read it."""
         if not path.exists():
             raise UserError(f"there is no run {path}. `attnlab runs list` shows those there are.")
-        config = read_json(path / CONFIG) if (path / CONFIG).exists() else None
-        if config is None:
+        if not (path / CONFIG).exists():
             raise UserError(f"{path} is no run directory: it holds no {CONFIG}.")
-        missing = {"job", "settings", "resolved"} - config.keys()
+        config = read_json(path / CONFIG)
+        kinds = {"job": str, "settings": dict, "resolved": dict}
+        missing = [key for key, kind in kinds.items() if not isinstance(config.get(key), kind)]
         if missing:
-            raise DamagedFileError(f"{path / CONFIG} lacks {', '.join(sorted(missing))}.")
+            raise DamagedFileError(f"{path / CONFIG} lacks {', '.join(missing)}.")
         return cls(path)
 
     @property
@@ -96,7 +100,16 @@ class Run:
     @property
     def record(self) -> dict[str, Any]:
         """What came out of a finished run."""
-        return read_json(self.path / RECORD)
+        record = read_json(self.path / RECORD)
+        if not isinstance(record.get("scores"), dict):
+            raise DamagedFileError(f"{self.path / RECORD} lacks scores.")
+        return record
+
+    def check(self) -> None:
+        """Read everything once, so that damage is found here and not while it is shown."""
+        self.metrics()
+        if self.finished:
+            _ = self.record
 
     def resolve_once(self, key: str, decide: Callable[[], Any]) -> Any:
         """Return the value decided for an `auto`, deciding and writing it down the first time."""
@@ -126,11 +139,16 @@ class Run:
             raise UserError(f"the run {self.name} has no predictions on {split!r} ({path}).")
         return read_json_lines(path)
 
+    def discard_if_untouched(self) -> None:
+        """Take back a directory that this object made and that holds nothing but the request."""
+        if self.is_new and {entry.name for entry in self.path.iterdir()} <= {CONFIG, LOCK}:
+            shutil.rmtree(self.path)
+
     def finish(self, record: Mapping[str, Any]) -> None:
         """Write the record, which marks the run as finished."""
         replace_file(self.path / RECORD, to_json(record))
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Run":
         """Hold the run for this process; a second one at the same time is refused."""
         with naming_the_path(self.path / LOCK):
             lock = (self.path / LOCK).open("a+b")
@@ -144,6 +162,8 @@ class Run:
                 f"process {holder} is working on {self.path}. Wait for it, stop it, or give this"
                 " run another --name."
             ) from None
+        except OSError:
+            pass  # some cluster file systems have no locks; there the user takes care
         lock.truncate(0)
         lock.write(str(os.getpid()).encode())
         lock.flush()
@@ -167,8 +187,12 @@ def run_name(job: str, settings: Mapping[str, Any], name: str | None = None) -> 
     if name is None:
         canonical = json.dumps(settings, sort_keys=True, separators=(",", ":"), allow_nan=False)
         return f"{job}-{hashlib.sha256(canonical.encode()).hexdigest()[:8]}"
-    if not name or name in (".", "..") or "/" in name or "\0" in name or name.startswith("."):
-        raise UserError(f"--name {name!r} is not possible: it must be a plain folder name.")
+    plain = name and not name.startswith(".") and "/" not in name and "\0" not in name
+    if not plain or len(name.encode()) > LONGEST_NAME:
+        raise UserError(
+            f"--name {name!r} is not possible: it must be a plain folder name of at most"
+            f" {LONGEST_NAME} bytes."
+        )
     return name
 
 
@@ -177,11 +201,12 @@ def list_runs(root: Path) -> tuple[list[Run], list[str]]:
     if not root.is_dir():
         return [], []
     runs, problems = [], []
-    for path in sorted(root.iterdir(), key=lambda p: p.stat().st_mtime, reverse=True):
-        if not (path / CONFIG).exists():
-            continue
+    folders = [p for p in root.iterdir() if p.name[0] != "." and (p / CONFIG).exists()]
+    for path in sorted(folders, key=lambda p: p.stat().st_mtime, reverse=True):
         try:
-            runs.append(Run.open(path))
+            run = Run.open(path)
+            run.check()
+            runs.append(run)
         except UserError as error:
             problems.append(str(error))
     return runs, problems

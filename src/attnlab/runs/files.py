@@ -79,7 +79,12 @@ def read_json_lines(path: Path) -> list[dict[str, Any]]:
     rows = []
     for number, line in enumerate(path.read_bytes().split(b"\n")[:-1], 1):
         try:
-            rows.append(json.loads(line))
+            row = json.loads(line)
         except ValueError as error:
             raise DamagedFileError(f"{path}:{number} is not JSON: {error}.") from None
+        if not isinstance(row, dict):
+            raise DamagedFileError(
+                f"{path}:{number} must hold a JSON object, not {type(row).__name__}."
+            )
+        rows.append(row)
     return rows

@@ -65,10 +65,10 @@ def free_disk_bytes(folder: Path) -> int:
 @cache
 def commit() -> str | None:
     """Return the commit of the checkout that attnlab runs from, with ``+`` if it was changed."""
-    here = Path(__file__).parent
+    request = ["describe", "--always", "--exclude=*", "--abbrev=40", "--dirty=+"]
     try:
         text = subprocess.run(
-            ["git", "-C", str(here), "describe", "--always", "--abbrev=40", "--dirty=+"],
+            ["git", "-C", str(Path(__file__).parent), *request],
             capture_output=True,
             text=True,
             timeout=5,

@@ -16,15 +16,14 @@ class MetricsFile:
     def __init__(self, path: Path, *, keep: int) -> None:
         """Open the log and cut it to its first ``keep`` bytes: those the checkpoint knows of."""
         self.path = path
-        with naming_the_path(path):
-            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-        size = os.fstat(self._descriptor).st_size
+        size = path.stat().st_size if path.exists() else 0
         if size < keep:
             raise DamagedFileError(
                 f"{path} has {size} bytes, but the checkpoint was saved when it had {keep}."
                 " Restore it, or delete the run's folder to start again."
             )
         with naming_the_path(path):
+            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
             os.ftruncate(self._descriptor, keep)
             os.lseek(self._descriptor, keep, os.SEEK_SET)
 

@@ -1,9 +1,9 @@
 """The processes that train together: started by torchrun, or one alone."""
 
+import atexit
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import torch
@@ -82,7 +82,7 @@ class World:
             gradient = gradient.coalesce()
             rows = self._gather_rows(gradient.indices()[0], gradient.values())
             parameter.grad = torch.sparse_coo_tensor(
-                rows[0][None], rows[1], size=parameter.shape
+                rows[0][None], rows[1], size=parameter.shape, check_invariants=False
             ).coalesce()
 
     def _gather_rows(self, index: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
@@ -124,14 +124,13 @@ def this_process_leads() -> bool:
     return os.environ.get("RANK", "0") == "0"
 
 
-@contextmanager
-def join_world() -> Iterator[World]:
+def join_world() -> World:
     """Join the processes that torchrun started; alone, a world of one."""
     size = int(os.environ.get("WORLD_SIZE", "1"))
     if size == 1:
-        yield World()
-        return
-    # gloo carries CPU tensors and the small agreements; nccl is added where CUDA tensors travel.
-    dist.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo")
-    yield World(dist.get_rank(), size, int(os.environ.get("LOCAL_WORLD_SIZE", str(size))))
-    dist.destroy_process_group()
+        return World()
+    if not dist.is_initialized():  # once for the life of the process: joining again may hang
+        # gloo carries CPU tensors and the small agreements; nccl is added for CUDA tensors.
+        dist.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo")
+        atexit.register(dist.destroy_process_group)
+    return World(dist.get_rank(), size, int(os.environ.get("LOCAL_WORLD_SIZE", str(size))))

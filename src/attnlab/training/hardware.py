@@ -1,5 +1,6 @@
 """Where and how exactly to compute: device, precision, threads."""
 
+import os
 from dataclasses import dataclass
 
 import torch
@@ -48,8 +49,10 @@ def use(choice: dict[str, str | int]) -> Hardware:
     if not available.get(name, False):
         known = ", ".join(name for name, there in available.items() if there)
         raise UserError(f"this machine has no device {name!r}. It has: {known}.")
-    device = torch.device(name, torch.cuda.current_device()) if name == "cuda" else name
-    hardware = Hardware(torch.device(device), str(choice["precision"]), int(choice["threads"]))
+    # torchrun numbers the processes of a machine; the number of its GPU is the same
+    number = os.environ.get("LOCAL_RANK", "0")
+    device = torch.device(f"cuda:{number}" if name == "cuda" else name)
+    hardware = Hardware(device, str(choice["precision"]), int(choice["threads"]))
     hardware.apply()
     return hardware
 

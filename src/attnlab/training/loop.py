@@ -81,15 +81,14 @@ class Training:
         if self.session.world.lead:
             path = self.session.run.path / METRICS
             metrics = MetricsFile(path, keep=self.state.metrics_bytes)
-        display = progress_display(
-            self.session.console, self.session.run.name, start=self.state.step, steps=self.steps
-        )
+        title, start = self.session.run.name, self.state.step
+        display = progress_display(self.session.console, title, start=start, steps=self.steps)
         try:
-            with StopRequest() as stop, display:
-                for step in range(self.state.step + 1, self.steps + 1):
+            with StopRequest() as stop, display as progress:
+                for step in range(start + 1, self.steps + 1):
                     began = time.perf_counter()
-                    result = self.stepper.take(step, stop_signal=stop.signal_number)
-                    display.update(step, loss=result.loss, tokens=result.tokens)
+                    result = self.stepper.take(step, asked_to_stop=lambda: stop.signal_number)
+                    progress.update(step, loss=result.loss, tokens=result.tokens)
                     self._finish_step(step, result, metrics, began)
                     if self.state.stopped_early:
                         break

@@ -1,88 +1,73 @@
 """What a person sees while a run is going: a bar on a terminal, now and then a line elsewhere."""
 
 import time
-from types import TracebackType
-from typing import Protocol, Self
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 BAR_SECONDS, LINE_SECONDS = 0.2, 15.0
 
 
-class ProgressDisplay(Protocol):
-    """Something that can show how far a run is."""
-
-    def __enter__(self) -> Self:
-        """Start showing."""
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Stop showing."""
+class Display:
+    """Shows how far a run is; this one, for processes other than the lead, shows nothing."""
 
     def update(self, step: int, *, loss: float, tokens: int) -> None:
         """Tell that a step is done, with its loss and number of tokens."""
 
 
-class Silence:
-    """Shows nothing: processes other than the lead, and tests."""
-
-    def __enter__(self) -> Self:
-        """Start."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Stop."""
-
-    def update(self, step: int, *, loss: float, tokens: int) -> None:
-        """Say nothing."""
-
-
-class _Pace:
-    """A smoothed loss and the rate since the start or the last look."""
-
-    def __init__(self, interval: float) -> None:
-        self.interval = interval
-        self.loss: float | None = None
-        self._tokens, self._since = 0, time.monotonic()
-        self.rate = 0.0
-
-    def due(self, *, loss: float, tokens: int, last: bool) -> bool:
-        """Take a step in; say whether it is time to show something again."""
-        self.loss = loss if self.loss is None else 0.95 * self.loss + 0.05 * loss
-        self._tokens += tokens
-        elapsed = time.monotonic() - self._since
-        if elapsed < self.interval and not last:
-            return False
-        self.rate = self._tokens / max(elapsed, 1e-9)
-        self._tokens, self._since = 0, time.monotonic()
-        return True
-
-
-class Bar:
+class Bar(Display):
     """A bar with loss, tokens a second and time left, for a terminal."""
 
-    def __init__(self, console: Console, title: str, *, start: int, steps: int) -> None:
-        self.start, self.steps, self.title = start, steps, title
+    def __init__(self, progress: Progress, title: str, *, start: int, steps: int) -> None:
+        self.progress, self.steps = progress, steps
         self._pace = _Pace(BAR_SECONDS)
+        self._task = progress.add_task(title, total=steps, completed=start, loss="–", rate="–")
+
+    def update(self, step: int, *, loss: float, tokens: int) -> None:
+        """Redraw, a few times a second at most."""
+        if self._pace.is_due(loss=loss, tokens=tokens, last=step == self.steps):
+            loss_text, rate_text = f"{self._pace.loss:.3f}", f"{self._pace.rate:,.0f}"
+            self.progress.update(
+                self._task, completed=step, loss=loss_text, rate=rate_text, refresh=True
+            )
+
+
+class Lines(Display):
+    """Plain lines for a log file: at the start, every quarter of a minute, at the end."""
+
+    def __init__(self, console: Console, title: str, *, start: int, steps: int) -> None:
+        self.console, self.title, self.start, self.steps = console, title, start, steps
+        self._pace, self._begun = _Pace(LINE_SECONDS), time.monotonic()
+        self._print(f"going on after step {start:,} of {steps:,}" if start else f"{steps:,} steps")
+
+    def update(self, step: int, *, loss: float, tokens: int) -> None:
+        """Print a line if one is due."""
+        if self._pace.is_due(loss=loss, tokens=tokens, last=step == self.steps):
+            seconds_per_step = (time.monotonic() - self._begun) / (step - self.start)
+            self._print(
+                f"step {step:,}/{self.steps:,}  loss {self._pace.loss:.3f}  "
+                f"{self._pace.rate:,.0f} tokens/s  "
+                f"{seconds_per_step * (self.steps - step):.0f} s left"
+            )
+
+    def _print(self, text: str) -> None:
+        self.console.print(f"{self.title}: {text}", highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def progress_display(
+    console: Console | None, title: str, *, start: int, steps: int
+) -> Iterator[Display]:
+    """Show progress in the way that fits where the output goes."""
+    if console is None:
+        yield Display()
+    elif not console.is_terminal:
+        yield Lines(console, title, start=start, steps=steps)
+    else:
         # The loop itself refreshes: a second thread would take turns with the training threads.
-        self._progress = Progress(
+        with Progress(
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
@@ -90,83 +75,26 @@ class Bar:
             TimeRemainingColumn(),
             console=console,
             auto_refresh=False,
-        )
-        self._task: TaskID | None = None
-
-    def __enter__(self) -> Self:
-        """Draw the bar."""
-        self._progress.start()
-        self._task = self._progress.add_task(
-            self.title, total=self.steps, completed=self.start, loss="–", rate="–"
-        )
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Leave the bar as it stands."""
-        self._progress.refresh()
-        self._progress.stop()
-
-    def update(self, step: int, *, loss: float, tokens: int) -> None:
-        """Redraw, a few times a second at most."""
-        assert self._task is not None
-        if self._pace.due(loss=loss, tokens=tokens, last=step == self.steps):
-            self._progress.update(
-                self._task,
-                completed=step,
-                loss=f"{self._pace.loss:.3f}",
-                rate=f"{self._pace.rate:,.0f}",
-                refresh=True,
-            )
+        ) as progress:
+            yield Bar(progress, title, start=start, steps=steps)
 
 
-class Lines:
-    """Plain lines for a log file: at the start, every quarter of a minute, at the end."""
+class _Pace:
+    """A smoothed loss, and the rate since the last look."""
 
-    def __init__(self, console: Console, title: str, *, start: int, steps: int) -> None:
-        self.console, self.title, self.start, self.steps = console, title, start, steps
-        self._pace = _Pace(LINE_SECONDS)
-        self._begun = time.monotonic()
+    def __init__(self, interval: float) -> None:
+        self.interval = interval
+        self.loss, self.rate = 0.0, 0.0
+        self._steps, self._tokens, self._since = 0, 0, time.monotonic()
 
-    def __enter__(self) -> Self:
-        """Say where the run begins."""
-        if self.start:
-            self._print(f"going on at step {self.start:,} of {self.steps:,}")
-        else:
-            self._print(f"{self.steps:,} steps")
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Nothing to take away."""
-
-    def update(self, step: int, *, loss: float, tokens: int) -> None:
-        """Print a line if one is due."""
-        if self._pace.due(loss=loss, tokens=tokens, last=step == self.steps):
-            seconds = (time.monotonic() - self._begun) / (step - self.start)
-            left = seconds * (self.steps - step)
-            self._print(
-                f"step {step:,}/{self.steps:,}  loss {self._pace.loss:.3f}"
-                f"  {self._pace.rate:,.0f} tokens/s  {left:.0f} s left"
-            )
-
-    def _print(self, text: str) -> None:
-        self.console.print(f"{self.title}: {text}", highlight=False, soft_wrap=True)
-
-
-def progress_display(
-    console: Console | None, title: str, *, start: int, steps: int
-) -> ProgressDisplay:
-    """Choose the display that fits where the output goes."""
-    if console is None:
-        return Silence()
-    kind = Bar if console.is_terminal else Lines
-    return kind(console, title, start=start, steps=steps)
+    def is_due(self, *, loss: float, tokens: int, last: bool) -> bool:
+        """Take a step in; say whether it is time to show something again."""
+        self._steps += 1
+        self.loss += (loss - self.loss) * max(0.05, 1 / self._steps)
+        self._tokens += tokens
+        elapsed = time.monotonic() - self._since
+        if elapsed < self.interval and not last:
+            return False
+        self.rate = self._tokens / max(elapsed, 1e-9)
+        self._tokens, self._since = 0, time.monotonic()
+        return True

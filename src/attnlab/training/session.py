@@ -9,6 +9,7 @@ from typing import Any
 from rich.console import Console
 
 from attnlab.config import to_dict
+from attnlab.errors import UserError
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training import hardware
 from attnlab.training.distributed import World, join_world
@@ -36,15 +37,27 @@ class Session:
             self.console.print(text, highlight=False, soft_wrap=True)
 
 
+def _take_back_on_a_users_mistake(run: Run) -> Callable[..., None]:
+    """Return an exit that removes a run which never began, so that a mistake changes nothing."""
+
+    def leave(kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None and issubclass(kind, UserError):
+            run.discard_if_untouched()
+
+    return leave
+
+
 @contextmanager
 def open_session(
     job: str, settings: Any, training: TrainingSettings, *, place: RunPlace, console: Console
 ) -> Iterator[Session]:
     """Begin or continue the run of these settings; in all processes the same one."""
-    with join_world() as world, ExitStack() as stack:
+    world = join_world()
+    with ExitStack() as stack:
 
         def begin() -> str:
             run = stack.enter_context(Run.begin(job, to_dict(settings), place))
+            stack.push(_take_back_on_a_users_mistake(run))
             return str(run.path)
 
         run = Run(Path(world.from_lead(begin)))

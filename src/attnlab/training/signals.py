@@ -3,7 +3,9 @@
 import signal
 import time
 from types import FrameType, TracebackType
-from typing import Any, Self
+from typing import Any
+
+from attnlab.errors import StoppedError
 
 ASKING = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)
 # torchrun hands on a Ctrl-C that the terminal has sent already: the echo is not a second wish.
@@ -21,7 +23,7 @@ class StopRequest:
         self._since = 0.0
         self._before: dict[signal.Signals, Any] = {}
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "StopRequest":
         """Listen."""
         for number in ASKING:
             self._before[number] = signal.signal(number, self._note)
@@ -40,6 +42,9 @@ class StopRequest:
     def _note(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
         again = self.signal_number and time.monotonic() - self._since > ECHO_SECONDS
         if number == signal.SIGINT and again:
-            raise KeyboardInterrupt
+            raise StoppedError(
+                "stopped at once. The same command goes on from the last checkpoint.",
+                signal_number=number,
+            )
         if not self.signal_number:
             self.signal_number, self._since = number, time.monotonic()

@@ -1,7 +1,7 @@
 """One optimiser step: every part's loss and gradient, agreed on by all processes."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -45,10 +45,10 @@ class Stepper:
     hardware: Hardware
     world: World
 
-    def take(self, step: int, *, stop_signal: int = 0) -> StepResult:
-        """Take one step; ``stop_signal`` comes back if any process was asked to stop."""
+    def take(self, step: int, *, asked_to_stop: Callable[[], int] = lambda: 0) -> StepResult:
+        """Take one step; if any process was asked to stop meanwhile, all learn the signal."""
         batch = self.task.batch(step)
-        loss, means, stop_signal = self._gradients(batch, step, stop_signal)
+        loss, means, stop_signal = self._gradients(batch, step, asked_to_stop)
         dense = [p for p in self.optimisation.dense if p.grad is not None]
         norm = get_total_norm([p.grad for p in dense if p.grad is not None])
         if not (math.isfinite(loss) and math.isfinite(norm) and self._sparse_is_finite()):
@@ -60,7 +60,7 @@ class Stepper:
         return StepResult(loss, means, float(norm), lr, batch.tokens, stop_signal)
 
     def _gradients(
-        self, batch: Batch, step: int, stop_signal: int
+        self, batch: Batch, step: int, asked_to_stop: Callable[[], int]
     ) -> tuple[float, dict[str, float], int]:
         """Leave the whole batch's gradient in the parameters; return its loss and terms."""
         self.optimisation.zero_gradients()
@@ -72,7 +72,7 @@ class Stepper:
             loss += self._backward(part, batch.weights, sums)
         self.world.sum_gradients(self.optimisation.dense)
         self.world.sum_sparse_gradients(self.optimisation.sparse)
-        asked = [float(number == stop_signal) for number in ASKING]
+        asked = [float(number == asked_to_stop()) for number in ASKING]
         numbers = self.world.sum_small([loss, *sums.values(), *asked])
         totals, asked = numbers[1 : 1 + len(sums)], numbers[1 + len(sums) :]
         means = {

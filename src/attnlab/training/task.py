@@ -1,7 +1,7 @@
 """What the loop asks of a job: batches, a loss, parameter groups and a score."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol, Self, TypeVar
+from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -25,6 +25,7 @@ class Evaluation(NamedTuple):
     metrics: Mapping[str, float]
 
 
+@runtime_checkable
 class Batch(Protocol):
     """Some examples. What one calls "the batch" is the one over all processes."""
 
@@ -40,16 +41,17 @@ class Batch(Protocol):
     def tokens(self) -> int:
         """Tokens that the model will see, without padding."""
 
-    def part(self, index: int, of: int) -> Self:
+    def part(self, index: int, of: int) -> "Batch":
         """Cut out piece ``index`` of ``of``: for processes, and for accumulation."""
 
-    def to(self, device: torch.device) -> Self:
+    def to(self, device: torch.device) -> "Batch":
         """Move the tensors."""
 
 
 BatchT = TypeVar("BatchT", bound=Batch)
 
 
+@runtime_checkable
 class Task(Protocol[BatchT]):
     """A model with something to learn."""
 

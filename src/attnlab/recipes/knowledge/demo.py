@@ -13,7 +13,7 @@ from rich.console import Console
 from attnlab.data.batches import Batches, TokenRow
 from attnlab.data.characters import CharacterVocabulary
 from attnlab.data.world import PLACES, Person, World, make_world
-from attnlab.evaluation.accuracy import score_answers
+from attnlab.evaluation.accuracy import score_answers, share_right
 from attnlab.evaluation.splits import content_sha256
 from attnlab.models.decoding import continue_greedily
 from attnlab.models.gpt import GPT
@@ -61,7 +61,10 @@ class Subject:
 
     def evaluate(self) -> Evaluation:
         """Score the answers about the people of dev."""
-        accuracy = self.score(self.world.dev, self.ask(self.world.dev))["accuracy"]
+        answers = self.ask(self.world.dev)
+        accuracy = share_right(
+            [answer["gold"] for answer in answers], [answer["prediction"] for answer in answers]
+        )
         return Evaluation(accuracy, {"accuracy": accuracy})
 
     def ask(self, people: Sequence[Person]) -> list[dict[str, Any]]:
@@ -85,10 +88,10 @@ class Subject:
             for person, continuation in zip(people, continuations, strict=True)
         ]
 
-    def score(self, people: Sequence[Person], answers: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    def score(self, answers: Sequence[dict[str, Any]]) -> dict[str, Any]:
         """Say what the answers are worth."""
         return score_answers(
-            [person.place for person in people],
+            [answer["gold"] for answer in answers],
             [answer["prediction"] for answer in answers],
             train_gold=[person.place for person in self.world.train],
         )
@@ -115,7 +118,7 @@ def _write_results(session: Session, subject: Subject, world: World, state: Trai
         with inference(subject.model, session.hardware):
             answers = subject.ask(splits[split])
         session.run.write_predictions(split, answers)
-        scores[split] = subject.score(splits[split], answers)
+        scores[split] = subject.score(answers)
     session.run.finish(
         {
             "job": JOB,

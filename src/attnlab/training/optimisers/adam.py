@@ -1,5 +1,7 @@
 """Adam (Kingma & Ba 2015, arXiv:1412.6980); weight decay enters the gradient, on matrices alone."""
 
+from collections.abc import Sequence
+
 import torch
 from torch.optim import Optimizer
 
@@ -13,7 +15,7 @@ def adam(
     *,
     lr: float,
     weight_decay: float = 0.0,
-    betas: tuple[float, float] = (0.9, 0.999),
+    betas: Sequence[float] = (0.9, 0.999),
     eps: float = 1e-8,
 ) -> list[Optimizer]:
     """Steps scaled by the running mean and variance of each gradient."""

@@ -1,5 +1,7 @@
 """AdamW (Loshchilov & Hutter 2019, arXiv:1711.05101), decay on matrices alone."""
 
+from collections.abc import Sequence
+
 import torch
 from torch.optim import Optimizer
 
@@ -13,7 +15,7 @@ def adamw(
     *,
     lr: float,
     weight_decay: float = 0.1,
-    betas: tuple[float, float] = (0.9, 0.95),
+    betas: Sequence[float] = (0.9, 0.95),
     eps: float = 1e-8,
 ) -> list[Optimizer]:
     """Adam with weight decay kept out of the moments."""

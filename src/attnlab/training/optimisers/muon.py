@@ -11,7 +11,7 @@ the same arithmetic in the type of the weights, all matrices of one shape at onc
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
@@ -87,7 +87,7 @@ def muon(
     weight_decay: float = 0.1,
     momentum: float = 0.95,
     adamw_lr: float = 3e-3,
-    adamw_betas: tuple[float, float] = (0.9, 0.95),
+    adamw_betas: Sequence[float] = (0.9, 0.95),
 ) -> list[Optimizer]:
     """Orthogonalised momentum on matrices; ``adamw_lr`` for the rest."""
     matrices = parameters["matrices"]

@@ -1,5 +1,7 @@
 """SparseAdam: Adam that touches only the rows of a table that a step has used."""
 
+from collections.abc import Sequence
+
 import torch
 from torch.optim import Optimizer
 
@@ -11,7 +13,7 @@ def sparse_adam(
     parameters: Parameters,
     *,
     lr: float,
-    betas: tuple[float, float] = (0.9, 0.999),
+    betas: Sequence[float] = (0.9, 0.999),
     eps: float = 1e-8,
 ) -> list[Optimizer]:
     """Adam on the rows that have a gradient; the others and their moments stay as they are."""

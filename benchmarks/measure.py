@@ -1,0 +1,29 @@
+"""Writing what a benchmark measured to results/, with the command and the machine."""
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from attnlab.runs import machine
+from attnlab.runs.files import replace_file, to_json
+
+RESULTS = Path(__file__).parent.parent / "results"
+
+
+def write_result(
+    name: str, *, claim: str, value: float, interval: list[float], details: dict[str, Any]
+) -> None:
+    """Store one measured result as results/NAME.json and say where."""
+    path = RESULTS / f"{name}.json"
+    result = {
+        "claim": claim,
+        "value": value,
+        "interval": interval,
+        "details": details,
+        "command": " ".join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *sys.argv[1:]]),
+        "date": datetime.now(UTC).date().isoformat(),
+        "machine": machine.describe(),
+    }
+    replace_file(path, to_json(result))
+    print(f"written to {path.relative_to(RESULTS.parent)}")

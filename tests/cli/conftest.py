@@ -1,0 +1,46 @@
+"""Running the command line in this process: arguments in, two texts and an exit code out."""
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+import torch
+
+
+class Outcome(NamedTuple):
+    """What a user sees of a command that has ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+Attnlab = Callable[..., Outcome]
+
+
+@pytest.fixture
+def attnlab(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Iterator[Attnlab]:
+    """Return a function that runs `attnlab ARGUMENTS` in an empty folder."""
+    from attnlab.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ATTNLAB_DEBUG", "")  # so that --debug is undone afterwards
+    monkeypatch.setenv("COLUMNS", "200")
+    threads = torch.get_num_threads()
+
+    def run(*arguments: str) -> Outcome:
+        monkeypatch.setattr(sys, "argv", ["attnlab", *arguments])
+        capfd.readouterr()
+        try:
+            main()
+            code = 0
+        except SystemExit as end:
+            code = int(end.code or 0)
+        return Outcome(code, *capfd.readouterr())
+
+    yield run
+    torch.set_num_threads(threads)

@@ -1,0 +1,142 @@
+"""``attnlab runs``: what there is, and what one of them is."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from attnlab.runs.directory import Run, RunPlace
+
+Attnlab = Callable[..., tuple[int, str, str]]
+
+SCORE = {
+    "accuracy": 0.75,
+    "right": 3,
+    "n": 4,
+    "interval": [0.3, 0.95],
+    "baseline": {"always": "Oslo", "accuracy": 0.25, "right": 1},
+}
+RECORD = {"scores": {"test": SCORE}}
+
+
+@pytest.fixture
+def finished(tmp_path: Path) -> Run:
+    run = Run.begin("job", {"seed": 3}, RunPlace(tmp_path / "runs", "done"))
+    run.finish(RECORD)
+    return run
+
+
+@pytest.fixture
+def begun(tmp_path: Path) -> Run:
+    return Run.begin("job", {"seed": 4}, RunPlace(tmp_path / "runs", "going"))
+
+
+def test_where_there_are_no_runs_the_list_says_so(attnlab: Attnlab) -> None:
+    assert attnlab("runs", "list") == (0, "no runs in runs.\n", "")
+    assert attnlab("runs", "list", "--json") == (0, "[]\n", "")
+
+
+@pytest.mark.usefixtures("finished", "begun")
+def test_the_list_shows_every_run(attnlab: Attnlab) -> None:
+    code, out, err = attnlab("runs", "list")
+    assert (code, err) == (0, "")
+    assert "done job finished test 75.0% [30.0%, 95.0%], n = 4" in " ".join(out.split())
+    assert "going job begun" in " ".join(out.split())
+    assert "\x1b" not in out
+
+
+@pytest.mark.usefixtures("finished", "begun")
+def test_the_list_as_json_holds_name_job_and_settings(attnlab: Attnlab) -> None:
+    code, out, err = attnlab("runs", "list", "--json")
+    assert (code, err) == (0, "")
+    assert sorted(json.loads(out), key=lambda run: run["name"]) == [
+        {"name": "done", "job": "job", "settings": {"seed": 3}, "resolved": {}},
+        {"name": "going", "job": "job", "settings": {"seed": 4}, "resolved": {}},
+    ]
+
+
+@pytest.mark.usefixtures("finished")
+@pytest.mark.parametrize("form", [[], ["--json"]], ids=["text", "json"])
+def test_a_damaged_run_is_told_and_the_others_listed(
+    attnlab: Attnlab, begun: Run, form: list[str]
+) -> None:
+    (begun.path / "config.json").write_text("{", encoding="utf-8")
+    code, out, err = attnlab("runs", "list", *form)
+    assert code == 0
+    assert "done" in out
+    assert "going" not in out
+    assert err.startswith("attnlab: runs/going/config.json:1 is not JSON")
+
+
+@pytest.mark.usefixtures("finished")
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("record.json", "{"),
+        ("record.json", "{}"),
+        ("metrics.jsonl", "nonsense\n"),
+        ("config.json", '{"job": "job", "settings": {}, "resolved": []}'),
+    ],
+    ids=["torn record", "record without scores", "torn metrics", "resolved is a list"],
+)
+def test_a_run_damaged_elsewhere_does_not_hide_the_others(
+    attnlab: Attnlab, begun: Run, name: str, content: str
+) -> None:
+    (begun.path / name).write_text(content, encoding="utf-8")
+    code, out, err = attnlab("runs", "list")
+    assert code == 0
+    assert "done" in out
+    assert f"runs/going/{name}" in err
+    assert len(err.splitlines()) == 1
+
+
+def test_a_run_is_shown_by_name_and_by_path(attnlab: Attnlab, finished: Run) -> None:
+    code, by_name, err = attnlab("runs", "show", "done")
+    assert (code, err) == (0, "")
+    assert {"finished", "75.0%", "seed"} <= set(by_name.split())
+    code, by_path, _ = attnlab("runs", "show", str(finished.path))
+    assert code == 0
+    assert "75.0%" in by_path
+
+
+def test_a_run_is_shown_as_json(attnlab: Attnlab, finished: Run, begun: Run) -> None:
+    code, out, err = attnlab("runs", "show", finished.name, "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out) == {"config": finished.config, "record": RECORD}
+    code, out, _ = attnlab("runs", "show", begun.name, "--json")
+    assert code == 0
+    assert json.loads(out) == {"config": begun.config, "record": None}
+
+
+def test_an_unfinished_run_is_shown_without_scores(attnlab: Attnlab, begun: Run) -> None:
+    code, out, _ = attnlab("runs", "show", begun.name)
+    assert code == 0
+    assert "begun" in out
+    assert "accuracy" not in out
+
+
+def test_a_run_in_another_folder_is_found(attnlab: Attnlab, tmp_path: Path) -> None:
+    Run.begin("job", {}, RunPlace(tmp_path / "other", "there"))
+    assert attnlab("runs", "show", "there", "--runs", "other")[0] == 0
+    assert attnlab("runs", "show", "there")[0] == 2
+
+
+def test_a_missing_run_is_named(attnlab: Attnlab) -> None:
+    assert attnlab("runs", "show", "nothing") == (
+        2,
+        "",
+        "attnlab: there is no run runs/nothing. `attnlab runs list` shows those there are.\n",
+    )
+
+
+def test_a_folder_that_is_no_run_is_refused(attnlab: Attnlab, tmp_path: Path) -> None:
+    (tmp_path / "photos").mkdir()
+    expected = "attnlab: photos is no run directory: it holds no config.json.\n"
+    assert attnlab("runs", "show", "photos") == (2, "", expected)
+
+
+def test_a_run_without_a_name_to_show_is_a_users_mistake(attnlab: Attnlab) -> None:
+    code, out, err = attnlab("runs", "show")
+    assert (code, out) == (2, "")
+    assert "missing argument 'run'" in err.lower()

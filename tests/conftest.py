@@ -1,0 +1,41 @@
+"""What every test gets: shapes and types checked, no network, one thread count, no colours."""
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+from jaxtyping import install_import_hook
+
+# From here on, every annotated function of attnlab checks its arguments and their shapes.
+hook = install_import_hook("attnlab", "typecheck.checked")
+
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+def pytest_configure() -> None:
+    os.environ["NO_COLOR"] = "1"
+    for name in ("ATTNLAB_RUNS", "ATTNLAB_DEBUG", "RANK", "WORLD_SIZE"):
+        os.environ.pop(name, None)
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a test reach this machine only."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: object) -> None:
+        if isinstance(address, tuple) and address[0] not in LOOPBACK:
+            raise OSError(f"a test must not reach {address[0]}")
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+@pytest.fixture
+def data_folder() -> Path:
+    """Return the folder of real data; tests marked `data` are skipped where there is none."""
+    folder = os.environ.get("ATTNLAB_DATA")
+    if not folder:
+        pytest.skip("ATTNLAB_DATA is not set")
+    return Path(folder)

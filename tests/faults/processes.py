@@ -1,0 +1,82 @@
+"""Starting real training processes for the fault tests, and comparing what they leave."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+DRIVER = Path(__file__).with_name("driver.py")
+NAME = "victim"
+STEPS, INTERVAL = 26, 5
+# 6 steps an epoch; a checkpoint every 5 steps and at each better evaluation, every 8 steps.
+TINY = {
+    "world.people": 15,
+    "world.sentences": 2,
+    "model.d_model": 12,
+    "model.n_heads": 3,
+    "model.n_layers": 1,
+    "model.dropout": 0.2,
+    "batch_size": 7,
+    "training.length": f"{STEPS} steps",
+    "training.save_every": INTERVAL,
+    "training.evaluate_every": 8,
+    "training.log_every": 1,
+    "training.threads": 1,
+}
+
+
+def command(*, kill: str = "", processes: int = 1, **settings: Any) -> list[str]:
+    """Return the command line of a tiny training run, killed at a point or not."""
+    python = [sys.executable]
+    if processes > 1:
+        python += ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node"]
+        python += [str(processes)]
+    values = TINY | {key.replace("__", "."): value for key, value in settings.items()}
+    sets = [f"--set={key}={json.dumps(value)}" for key, value in values.items()]
+    spec = json.dumps({"kill": kill})
+    return [*python, str(DRIVER), spec, "knowledge", "demo", "--name", NAME, *sets]
+
+
+def start(folder: Path, **options: Any) -> subprocess.Popen[str]:
+    """Start a run that works in ``folder``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return subprocess.Popen(
+        command(**options),
+        cwd=folder,
+        env=os.environ | {"ATTNLAB_RUNS": str(folder), "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finish(folder: Path, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Start a run and wait for its end."""
+    process = start(folder, **options)
+    out, err = process.communicate(timeout=120)
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+def outcome(folder: Path) -> dict[str, Any]:
+    """Return everything that must be equal bit for bit between two runs."""
+    run = folder / NAME
+    lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    timed = ("seconds", "evaluation_seconds")
+    newest = sorted((run / "checkpoints").glob("step-*"))[-1]
+    return {
+        "metrics": [{k: v for k, v in line.items() if k not in timed} for line in lines],
+        "newest": newest.name,
+        "model": _sha256(newest / "model.safetensors"),
+        "optimiser": _sha256(newest / "optimiser.safetensors"),
+        "dev": (run / "predictions" / "dev.jsonl").read_text(),
+        "test": (run / "predictions" / "test.jsonl").read_text(),
+        "scores": json.loads((run / "record.json").read_text())["scores"],
+        "leftovers": sorted(p.name for p in (run / "checkpoints").glob(".*")),
+    }
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,0 +1,86 @@
+"""Being asked to stop: every signal saves, says so and ends with its own exit code."""
+
+import re
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from processes import NAME, finish, outcome, start
+
+LONG = {"training__length": "4000 steps", "training__evaluate_every": 0}
+
+
+def wait_for_steps(folder: Path, count: int) -> None:
+    log = folder / NAME / "metrics.jsonl"
+    for _ in range(6000):
+        if log.exists() and log.read_text().count("\n") >= count:
+            return
+        time.sleep(0.01)
+    raise AssertionError("the run logs no steps")
+
+
+@pytest.mark.parametrize("number", [signal.SIGUSR1], ids=lambda n: n.name)
+def test_a_signal_saves_and_the_same_command_goes_on(
+    number: signal.Signals, tmp_path: Path
+) -> None:
+    check_signal(number, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, signal.SIGTERM, signal.SIGUSR2], ids=lambda n: n.name
+)
+def test_other_signals_save_too(number: signal.Signals, tmp_path: Path) -> None:
+    check_signal(number, tmp_path)
+
+
+def check_signal(number: signal.Signals, folder: Path) -> None:
+    process = start(folder, **LONG)
+    wait_for_steps(folder, 3)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 128 + number
+    assert "The same command goes on from there." in err
+    assert "Traceback" not in err
+    stopped = re.search(r"stopped after step (\d+) of 4000", err)
+    assert stopped, err
+    newest = sorted((folder / NAME / "checkpoints").glob("step-*"))[-1]
+    assert int(newest.name.removeprefix("step-")) == int(stopped[1])
+    again = start(folder, **LONG)
+    wait_for_steps(folder, int(stopped[1]) + 1)
+    again.send_signal(number)
+    _, err = again.communicate(timeout=60)
+    assert f"going on after step {int(stopped[1]):,} of" in err
+
+
+def test_a_signal_to_one_of_two_processes_stops_both(tmp_path: Path) -> None:
+    process = start(tmp_path, processes=2, **LONG)
+    wait_for_steps(tmp_path, 3)
+    process.send_signal(signal.SIGTERM)  # torchrun hands it on
+    _, err = process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert err.count("The same command goes on from there.") == 1, err
+
+
+def test_a_run_stopped_by_ctrl_c_ends_as_if_it_had_not_been(
+    tmp_path: Path, undisturbed: Any
+) -> None:
+    process = start(tmp_path)
+    wait_for_steps(tmp_path, 4)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert finish(tmp_path).returncode == 0
+    assert outcome(tmp_path) == undisturbed()
+
+
+def test_a_second_process_on_the_same_run_is_refused(tmp_path: Path) -> None:
+    process = start(tmp_path, **LONG)
+    wait_for_steps(tmp_path, 1)
+    second = finish(tmp_path, **LONG)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert second.returncode == 2
+    assert f"process {process.pid} is working on" in second.stderr

@@ -1,0 +1,116 @@
+"""The GPT: shape, no look ahead, a gradient for everything, and ten rows learned by heart."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from attnlab.attention.contract import AttentionMask
+from attnlab.data.batches import Batches, TokenRow
+from attnlab.errors import UserError
+from attnlab.models.decoding import continue_greedily
+from attnlab.models.gpt import GPT
+from attnlab.models.next_token import NextToken
+
+B, T, D, H, V = 2, 7, 12, 3, 11
+
+
+def make(*, dropout: float = 0.0) -> GPT:
+    torch.manual_seed(0)
+    return GPT(V, T, d_model=D, n_heads=H, n_layers=2, dropout=dropout).double()
+
+
+def make_tokens(seed: int = 1) -> Tensor:
+    return torch.randint(V, (B, T), generator=torch.Generator().manual_seed(seed))
+
+
+@pytest.mark.parametrize("n_tokens", [1, 4, T])
+def test_every_position_gives_a_logit_for_every_token(n_tokens: int) -> None:
+    assert make()(make_tokens()[:, :n_tokens]).shape == (B, n_tokens, V)
+
+
+def check_future_changes_nothing(model: GPT) -> None:
+    tokens = make_tokens()
+    logits = model(tokens)
+    for t in range(T - 1):
+        changed = tokens.clone()
+        changed[:, t + 1 :] = (changed[:, t + 1 :] + 1) % V
+        assert torch.equal(model(changed)[:, : t + 1], logits[:, : t + 1]), f"{t} saw its future"
+
+
+def test_the_future_changes_nothing() -> None:
+    check_future_changes_nothing(make())
+
+
+def test_the_check_of_the_future_notices_a_model_that_looks_ahead(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("attnlab.models.gpt.CAUSAL", AttentionMask())
+    with pytest.raises(AssertionError, match="0 saw its future"):
+        check_future_changes_nothing(make())
+
+
+def test_the_past_and_the_place_matter() -> None:
+    model, tokens = make(), make_tokens()
+    changed = tokens.clone()
+    changed[:, 0] = (changed[:, 0] + 1) % V
+    assert not torch.equal(model(changed)[:, -1], model(tokens)[:, -1])
+    same = torch.full((1, T), 3)
+    logits = model(same)[0]
+    assert not torch.allclose(logits[0], logits[-1])
+
+
+def test_every_parameter_gets_a_gradient_but_the_key_bias() -> None:
+    model = make()
+    model(make_tokens()).square().sum().backward()
+    silent = [
+        n for n, p in model.named_parameters() if p.grad is None or p.grad.abs().max() < 1e-12
+    ]
+    null = [
+        f"blocks.{i}.attn.{name}"
+        for i, block in enumerate(model.blocks)
+        for name in block.attn.null_directions
+    ]
+    assert silent == null == ["blocks.0.attn.key.bias", "blocks.1.attn.key.bias"]
+
+
+def test_dropout_is_random_in_training_and_gone_in_evaluation() -> None:
+    model, tokens = make(dropout=0.5), make_tokens()
+    assert not torch.equal(model(tokens), model(tokens))
+    assert torch.equal(model.eval()(tokens), make().eval()(tokens))
+
+
+def test_weights_start_small_and_biases_at_zero() -> None:
+    parameters = dict(GPT(50, 40, d_model=60, n_heads=3, n_layers=1).named_parameters())
+    for name in ("tok_emb.weight", "pos_emb.weight", "head.weight", "blocks.0.attn.key.weight"):
+        assert float(parameters[name].detach().std()) == pytest.approx(0.02, rel=0.1)
+    biases = [p for n, p in parameters.items() if n.endswith("bias")]
+    assert len(biases) == 9
+    assert all(not bias.any() for bias in biases)
+
+
+def test_heads_that_do_not_divide_the_width_are_refused() -> None:
+    with pytest.raises(
+        UserError, match=r"^model.d_model = 12 does not divide into model.n_heads = 5 heads\.$"
+    ):
+        GPT(V, T, d_model=12, n_heads=5, n_layers=1)
+
+
+def test_ten_rows_are_learned_by_heart() -> None:
+    """The first token of a row stands for it alone; the rest can only be remembered."""
+    generator = torch.Generator().manual_seed(3)
+    rests = torch.randint(11, 20, (10, 5), generator=generator).tolist()
+    rows = [TokenRow(str(i), [i + 1, *rest, 0]) for i, rest in enumerate(rests)]
+    torch.manual_seed(0)
+    model = GPT(20, 7, d_model=24, n_heads=3, n_layers=1, dropout=0.0)
+    task = NextToken(model, Batches(rows, batch_size=10, seed=0))
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.02)
+    for step in range(1, 61):
+        term = task.loss(task.batch(step))["cross_entropy"]
+        optimiser.zero_grad()
+        (term.sum / term.weight).backward()
+        optimiser.step()
+    with torch.no_grad():
+        prompts = [row.tokens[:1] for row in rows]
+        answers = continue_greedily(model, prompts, stop=0, max_new=6, max_len=7)
+    assert [answer.tokens for answer in answers] == rests
+    assert min(answer.probability for answer in answers) > 0.8

@@ -1,0 +1,85 @@
+"""The loss of a language model, computed by hand."""
+
+import math
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from attnlab.data.batches import Batches, TokenRow, collate
+from attnlab.models.gpt import GPT
+from attnlab.models.next_token import NextToken
+from attnlab.training.task import Evaluation
+
+ROWS = [TokenRow("a", [1, 2, 3]), TokenRow("b", [3, 1, 2, 0, 1], scored_from=3)]
+LOGITS = torch.tensor(
+    [[0.0, 1.0, 2.0, 3.0], [0.5, 0.0, 0.0, 0.0], [1.0, -1.0, 0.0, 2.0], [0.0, 4.0, 0.0, 0.0]],
+    dtype=torch.float64,
+)
+
+
+class Table(nn.Module):
+    """Answers each token with one row of a table."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = nn.Parameter(LOGITS.clone())
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        return self.table[tokens]
+
+
+def make_task() -> NextToken:
+    return NextToken(Table(), Batches(ROWS, batch_size=2, seed=0))
+
+
+def surprise(token: int, following: int) -> float:
+    scores = LOGITS[token].tolist()
+    return math.log(sum(math.exp(score) for score in scores)) - scores[following]
+
+
+def test_the_loss_is_the_summed_surprise_at_the_scored_tokens() -> None:
+    term = make_task().loss(collate(ROWS))["cross_entropy"]
+    by_hand = surprise(1, 2) + surprise(2, 3) + surprise(2, 0) + surprise(0, 1)
+    assert term.sum.item() == pytest.approx(by_hand, abs=1e-12)
+    assert term.weight == 4
+    assert term.scale == 1
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_the_losses_of_the_parts_add_up_to_that_of_the_batch(n: int) -> None:
+    task, batch = make_task(), collate(ROWS)
+    terms = [task.loss(batch.part(i, n))["cross_entropy"] for i in range(n)]
+    whole = task.loss(batch)["cross_entropy"]
+    total = sum(term.sum.item() for term in terms)
+    assert total == pytest.approx(whole.sum.item(), abs=1e-12)
+    assert sum(term.weight for term in terms) == whole.weight
+
+
+def test_a_part_declares_the_weight_that_its_loss_has() -> None:
+    batch = collate(ROWS)
+    term = make_task().loss(batch)["cross_entropy"]
+    assert {"cross_entropy": term.weight} == batch.weights
+
+
+def test_what_is_not_scored_has_no_gradient() -> None:
+    task = make_task()
+    task.loss(collate([ROWS[1]]))["cross_entropy"].sum.backward()
+    touched = task.model.table.grad.abs().sum(-1) > 0
+    assert touched.tolist() == [True, False, True, False]
+
+
+def test_the_head_belongs_with_the_embeddings_and_the_blocks_are_matrices() -> None:
+    model = GPT(5, 7, d_model=12, n_heads=3, n_layers=1)
+    groups = NextToken(model, Batches(ROWS, batch_size=2, seed=0)).parameter_groups()
+    assert set(groups.embeddings) == {"tok_emb.weight", "pos_emb.weight", "head.weight"}
+    assert all(name.startswith("blocks.0.") for name in groups.matrices)
+    assert len(groups.matrices) == 6
+    groups.check(model)
+
+
+def test_without_anything_to_score_on_there_is_no_score() -> None:
+    assert make_task().evaluate() is None
+    batches = Batches(ROWS, batch_size=2, seed=0)
+    scored = NextToken(Table(), batches, evaluate=lambda: Evaluation(0.5, {"accuracy": 0.5}))
+    assert scored.evaluate() == Evaluation(0.5, {"accuracy": 0.5})

@@ -1,0 +1,177 @@
+"""Runs on a terminal, made by hand and read as plain text."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console, RenderableType
+
+from attnlab.errors import DamagedFileError
+from attnlab.report.terminal import answers, percent, run_state, run_story, runs_table, scores_table
+from attnlab.runs.directory import Run, RunPlace
+from attnlab.runs.metrics import MetricsFile
+
+SETTINGS = {"seed": 3, "model": {"width": 1234}, "optimiser": {"options": {}}}
+SCORES = {
+    "dev": {
+        "accuracy": 0.5,
+        "right": 2,
+        "n": 4,
+        "interval": [0.15, 0.85],
+        "baseline": {"always": "Oslo", "accuracy": 0.25, "right": 1},
+    },
+    "test": {
+        "accuracy": 1.0,
+        "right": 1200,
+        "n": 1200,
+        "interval": [0.9968, 1.0],
+        "baseline": {"always": "Lima", "accuracy": 0.05, "right": 60},
+    },
+}
+RECORD = {
+    "scores": SCORES,
+    "best_step": 1500,
+    "tokens": 2_000_000,
+    "training_seconds": 12.5,
+    "commit": None,
+}
+
+
+def shown(renderable: RenderableType, width: int = 120) -> str:
+    console = Console(file=io.StringIO(), width=width)
+    console.print(renderable)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def words(renderable: RenderableType) -> list[list[str]]:
+    """Give the words of each line that is not empty."""
+    return [line.split() for line in shown(renderable).splitlines() if line.strip()]
+
+
+def make_run(root: Path, name: str = "mine") -> Run:
+    run = Run.begin("job", SETTINGS, RunPlace(root, name))
+    run.resolve_once("hardware", lambda: {"device": "cpu", "threads": 2})
+    return run
+
+
+def log(run: Run, *lines: dict[str, Any]) -> None:
+    metrics = MetricsFile(run.path / "metrics.jsonl", keep=0)
+    for line in lines:
+        metrics.append(line)
+    metrics.close()
+
+
+def test_a_run_that_logged_nothing_is_begun(tmp_path: Path) -> None:
+    run = make_run(tmp_path)
+    assert run_state(run) == "begun"
+    run.resolve_once("steps", lambda: 2000)
+    assert run_state(run) == "begun"
+
+
+def test_an_unfinished_run_tells_its_step(tmp_path: Path) -> None:
+    run = make_run(tmp_path)
+    run.resolve_once("steps", lambda: 2000)
+    log(run, {"step": 10, "loss": 3.0}, {"step": 1200, "loss": 2.0}, {"note": "no step"})
+    assert run_state(run) == "step 1,200 of 2,000"
+
+
+def test_a_finished_run_is_finished(tmp_path: Path) -> None:
+    run = make_run(tmp_path)
+    run.finish(RECORD)
+    assert run_state(run) == "finished"
+
+
+def test_the_table_shows_one_run_a_row(tmp_path: Path) -> None:
+    done, going = make_run(tmp_path, "done"), make_run(tmp_path, "going")
+    done.finish(RECORD)
+    assert words(runs_table([done, going])) == [
+        ["run", "job", "state", "scores"],
+        "done job finished dev 50.0% [15.0%, 85.0%], n = 4".split(),
+        "test 100.0% [99.7%, 100.0%], n = 1200".split(),
+        ["going", "job", "begun"],
+    ]
+
+
+def test_the_story_of_an_unfinished_run_has_settings_and_no_scores(tmp_path: Path) -> None:
+    run = make_run(tmp_path)
+    assert words(run_story(run)) == [
+        ["run", str(run.path)],
+        ["job", "job"],
+        ["state", "begun"],
+        ["hardware", "device", "cpu,", "threads", "2"],
+        ["setting", "value"],
+        ["seed", "3"],
+        ["model.width", "1,234"],
+        ["optimiser.options", "–"],
+    ]
+
+
+def test_the_story_of_a_finished_run_tells_what_came_out(tmp_path: Path) -> None:
+    run = make_run(tmp_path)
+    run.finish(RECORD)
+    lines = words(run_story(run))
+    assert lines[2] == ["state", "finished"]
+    assert lines[4:7] == [
+        ["best", "step", "1,500"],
+        ["tokens", "2,000,000"],
+        ["training", "seconds", "12.5"],
+    ]
+    assert lines[7:10] == words(scores_table(run))
+    assert lines[10] == ["setting", "value"]
+    assert ["commit", "None"] not in lines
+
+
+def test_scores_stand_beside_their_interval_and_guessing(tmp_path: Path) -> None:
+    run = make_run(tmp_path)
+    run.finish(RECORD)
+    assert words(scores_table(run)) == [
+        ["split", "accuracy", "95", "%", "interval", "n", "guessing"],
+        "dev 50.0% 15.0% – 85.0% 4 25.0% (always Oslo)".split(),
+        "test 100.0% 99.7% – 100.0% 1200 5.0% (always Lima)".split(),
+    ]
+
+
+def test_an_accuracy_is_written_with_interval_and_n() -> None:
+    assert percent(SCORES["dev"]) == "50.0% [15.0%, 85.0%], n = 4"
+
+
+def test_answers_are_told_right_from_wrong() -> None:
+    rows = [
+        {"question": "Where?", "prediction": "Oslo", "gold": "Oslo", "confidence": 0.987},
+        {"question": "And now?", "prediction": "Lima", "gold": "Riga", "confidence": 0.2},
+    ]
+    assert words(answers(rows)) == [
+        ["question", "answer", "sure"],
+        ["Where?", "Oslo", "99%", "right"],
+        ["And", "now?", "Lima", "20%", "wrong:", "Riga"],
+    ]
+
+
+@pytest.mark.parametrize("text", ["[red]Oslo", "[bold]", "Os[/]lo", ":smile:"])
+def test_what_a_model_says_is_shown_as_it_is(text: str) -> None:
+    """Rich takes square brackets for styles unless it is told not to."""
+    row = {"question": f"{text}?", "prediction": text, "gold": text, "confidence": 1.0}
+    assert words(answers([row]))[1] == [f"{text}?", text, "100%", "right"]
+
+
+def test_the_name_of_a_run_is_shown_as_it_is(tmp_path: Path) -> None:
+    run = make_run(tmp_path, "lr[red]1")
+    assert words(runs_table([run]))[1][0] == "lr[red]1"
+    assert words(run_story(run))[0] == ["run", str(run.path)]
+
+
+def test_a_name_is_not_cut_on_a_narrow_screen(tmp_path: Path) -> None:
+    """It is there to be copied; a pipe counts as 80 columns."""
+    name = "knowledge-demo-with-a-rather-long-name-1a2b3c4d"
+    run = make_run(tmp_path, name)
+    run.finish(RECORD)
+    assert name in shown(runs_table([run]), width=80)
+
+
+def test_a_damaged_record_is_named(tmp_path: Path) -> None:
+    run = make_run(tmp_path)
+    (run.path / "record.json").write_text('{"scores"', encoding="utf-8")
+    with pytest.raises(DamagedFileError, match=r"record.json:1 is not JSON"):
+        shown(run_story(run))

@@ -1,0 +1,337 @@
+"""One run, one folder: begun, continued, finished, or refused."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from attnlab.errors import DamagedFileError, RunError, UserError
+from attnlab.runs import directory
+from attnlab.runs.directory import Run, RunPlace, list_runs, run_name
+
+SETTINGS: dict[str, Any] = {"model": {"width": 12}, "seed": 3}
+
+
+def begin(root: Path, settings: dict[str, Any] = SETTINGS, name: str | None = None) -> Run:
+    return Run.begin("job", settings, RunPlace(root, name))
+
+
+def test_a_new_run_holds_its_job_and_settings_and_nothing_else(tmp_path: Path) -> None:
+    run = begin(tmp_path / "runs")
+    assert run.config == {"job": "job", "settings": SETTINGS, "resolved": {}}
+    assert not run.finished
+    assert run.metrics() == []
+    assert [path.name for path in run.path.parent.iterdir()] == [run.name]
+    assert [path.name for path in run.path.iterdir()] == ["config.json"]
+
+
+def test_a_run_without_a_name_is_called_after_job_and_settings(tmp_path: Path) -> None:
+    name = begin(tmp_path).name
+    job, _, digits = name.rpartition("-")
+    assert job == "job"
+    assert len(digits) == 8
+    assert int(digits, 16) >= 0
+    assert run_name("job", dict(reversed(SETTINGS.items()))) == name
+    assert run_name("job", {**SETTINGS, "seed": 4}) != name
+    assert run_name("work", SETTINGS) == f"work-{digits}"
+
+
+def test_the_name_of_a_run_stays_the_same_over_versions() -> None:
+    """Another way of hashing would begin every stopped run anew."""
+    digest = hashlib.sha256(b'{"a":{"x":null},"b":[1,0.5]}').hexdigest()
+    assert run_name("job", {"b": [1, 0.5], "a": {"x": None}}) == f"job-{digest[:8]}"
+
+
+def test_the_same_settings_go_on_with_the_same_run(tmp_path: Path) -> None:
+    first = begin(tmp_path)
+    first.resolve_once("steps", lambda: 7)
+    again = begin(tmp_path)
+    assert again.path == first.path
+    assert again.config["resolved"] == {"steps": 7}
+
+
+def test_settings_that_json_writes_alike_are_the_same(tmp_path: Path) -> None:
+    begin(tmp_path, {"betas": (0.9, 0.95)}, "mine")
+    assert begin(tmp_path, {"betas": [0.9, 0.95]}, "mine").name == "mine"
+
+
+def test_a_finished_run_is_found_with_its_record(tmp_path: Path) -> None:
+    begin(tmp_path).finish({"scores": {"test": 0.5}})
+    again = begin(tmp_path)
+    assert again.finished
+    assert again.record == {"scores": {"test": 0.5}}
+
+
+@pytest.mark.parametrize(
+    ("job", "settings", "difference"),
+    [
+        ("job", {"model": {"width": 15}, "seed": 3}, r"model.width: 12 there, 15 now"),
+        ("job", {"model": {"width": 12}}, r"seed: 3 there, None now"),
+        ("job", {**SETTINGS, "new": "x"}, r"new: None there, 'x' now"),
+        ("work", SETTINGS, r"job: 'job' there, 'work' now"),
+    ],
+    ids=["another value", "one fewer", "one more", "another job"],
+)
+def test_other_settings_under_one_name_are_refused_with_the_difference(
+    tmp_path: Path, job: str, settings: dict[str, Any], difference: str
+) -> None:
+    run = begin(tmp_path, name="mine")
+    before = (run.path / "config.json").read_bytes()
+    with pytest.raises(
+        UserError,
+        match=rf"^the run {run.path} exists with other settings \({difference}\)\."
+        r" Choose another --name, or delete that folder\.$",
+    ):
+        Run.begin(job, settings, RunPlace(tmp_path, "mine"))
+    assert (run.path / "config.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "../a", "/etc", ".hidden", "a\0b"])
+def test_a_name_that_is_no_plain_folder_name_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UserError, match=r"^--name .* is not possible: it must be a plain folder"):
+        begin(tmp_path / "runs", name=name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_name_too_long_for_the_disk_is_the_users_error(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"^--name 'x+' is not possible"):
+        begin(tmp_path, name="x" * 300)
+
+
+@pytest.mark.parametrize("name", ["a", "run 1", "Zoë", "a.b-c_d", "-"])
+def test_a_plain_name_is_taken_as_it_is(tmp_path: Path, name: str) -> None:
+    assert begin(tmp_path, name=name).path == tmp_path / name
+
+
+def test_a_runs_folder_that_is_a_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "runs").write_text("", encoding="utf-8")
+    with pytest.raises(RunError, match=rf"^cannot write {tmp_path}/runs/mine: "):
+        begin(tmp_path / "runs", name="mine")
+
+
+def test_a_crash_while_a_run_is_made_leaves_nothing_that_looks_like_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(path: Path, content: bytes) -> None:
+        path.write_bytes(content[: len(content) // 2])
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(directory, "write_synced", crash)
+        with pytest.raises(KeyboardInterrupt):
+            begin(tmp_path, name="mine")
+    assert not (tmp_path / "mine").exists()
+    assert list_runs(tmp_path) == ([], [])
+    assert begin(tmp_path, name="mine").config["settings"] == SETTINGS
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_a_crash_just_before_the_folder_gets_its_name_leaves_nothing_that_looks_like_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", crash)
+        with pytest.raises(KeyboardInterrupt):
+            begin(tmp_path, name="mine")
+    assert [run.name for run in list_runs(tmp_path)[0]] == []
+    assert begin(tmp_path, name="mine").name == "mine"
+
+
+def test_a_missing_run_is_named_with_the_command_that_lists_them(tmp_path: Path) -> None:
+    with pytest.raises(
+        UserError, match=rf"^there is no run {tmp_path}/x\. `attnlab runs list` shows those"
+    ):
+        Run.open(tmp_path / "x")
+
+
+@pytest.mark.parametrize("kind", ["folder", "file"])
+def test_what_is_no_run_directory_is_refused(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "photos"
+    if kind == "folder":
+        path.mkdir()
+        (path / "cat.jpg").write_bytes(b"")
+    else:
+        path.write_bytes(b"")
+    with pytest.raises(
+        UserError, match=rf"^{path} is no run directory: it holds no config.json\.$"
+    ):
+        Run.open(path)
+
+
+def test_a_folder_that_is_no_run_is_not_taken_for_one(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").write_text("years of work", encoding="utf-8")
+    with pytest.raises(UserError, match=r"mine is no run directory"):
+        begin(tmp_path, name="mine")
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.tex"]
+
+
+def test_a_config_without_its_parts_is_damaged(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"job": "x"}', encoding="utf-8")
+    with pytest.raises(DamagedFileError, match=r"config.json lacks settings, resolved\.$"):
+        Run.open(tmp_path)
+
+
+def test_an_auto_is_decided_once_and_written_down(tmp_path: Path) -> None:
+    run = begin(tmp_path)
+    assert run.resolve_once("threads", lambda: 2) == 2
+    assert run.resolve_once("threads", lambda: pytest.fail("decided twice")) == 2
+    assert Run.open(run.path).resolve_once("threads", lambda: 4) == 2
+    assert run.resolve_once("device", lambda: "cpu") == "cpu"
+    assert run.config == {
+        "job": "job",
+        "settings": SETTINGS,
+        "resolved": {"threads": 2, "device": "cpu"},
+    }
+
+
+def test_an_auto_that_cannot_be_decided_is_not_written_down(tmp_path: Path) -> None:
+    run = begin(tmp_path)
+
+    def fail() -> None:
+        raise UserError("no such device")
+
+    with pytest.raises(UserError, match="no such device"):
+        run.resolve_once("device", fail)
+    assert run.config["resolved"] == {}
+
+
+def test_predictions_come_back_in_their_order(tmp_path: Path) -> None:
+    run = begin(tmp_path)
+    rows = [{"id": "Zoë", "gold": "Oslo\n"}, {"id": "Ada", "gold": "\u2028"}]
+    run.write_predictions("dev", rows)
+    run.write_predictions("test", rows[:1])
+    run.write_predictions("test", iter(rows[1:]))
+    assert run.predictions("dev") == rows
+    assert run.predictions("test") == rows[1:]
+    assert sorted(p.name for p in (run.path / "predictions").iterdir()) == [
+        "dev.jsonl",
+        "test.jsonl",
+    ]
+
+
+def test_missing_predictions_are_named(tmp_path: Path) -> None:
+    with pytest.raises(
+        UserError, match=r"^the run mine has no predictions on 'test' \(.*jsonl\)\.$"
+    ):
+        begin(tmp_path, name="mine").predictions("test")
+
+
+def test_metrics_are_read_from_the_log(tmp_path: Path) -> None:
+    run = begin(tmp_path)
+    (run.path / "metrics.jsonl").write_text('{"step": 1}\n{"ste', encoding="utf-8")
+    assert run.metrics() == [{"step": 1}]
+
+
+def test_a_new_run_that_holds_nothing_but_its_request_can_be_taken_back(tmp_path: Path) -> None:
+    run = begin(tmp_path)
+    with run:
+        run.resolve_once("steps", lambda: 7)
+        run.discard_if_untouched()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_that_was_there_before_is_not_taken_back(tmp_path: Path) -> None:
+    begin(tmp_path)
+    again = begin(tmp_path)
+    again.discard_if_untouched()
+    assert again.path.exists()
+
+
+@pytest.mark.parametrize("name", ["metrics.jsonl", "notes.txt", "checkpoints"])
+def test_a_run_that_holds_more_is_not_taken_back(tmp_path: Path, name: str) -> None:
+    run = begin(tmp_path)
+    (run.path / name).mkdir()
+    run.discard_if_untouched()
+    assert sorted(path.name for path in run.path.iterdir()) == sorted(["config.json", name])
+
+
+HOLD = """
+import sys
+from pathlib import Path
+from attnlab.runs.directory import Run
+with Run.open(Path(sys.argv[1])):
+    print("held", flush=True)
+    sys.stdin.readline()
+"""
+
+
+def test_a_second_process_is_refused_until_the_first_is_gone(tmp_path: Path) -> None:
+    run = begin(tmp_path)
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(run.path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as other:
+        try:
+            assert other.stdout is not None
+            assert other.stdout.readline() == "held\n"
+            with (
+                pytest.raises(
+                    UserError,
+                    match=rf"^process {other.pid} is working on {run.path}\. Wait for it, stop it",
+                ),
+                run,
+            ):
+                pytest.fail("two processes hold one run")
+        finally:
+            other.kill()
+    with run:  # a killed process holds nothing
+        assert (run.path / ".lock").read_text(encoding="utf-8") == str(os.getpid())
+
+
+def test_a_run_that_was_let_go_can_be_held_again(tmp_path: Path) -> None:
+    run = begin(tmp_path)
+    with (
+        run,
+        pytest.raises(UserError, match=rf"^process {os.getpid()} is working on"),
+        begin(tmp_path),
+    ):
+        pytest.fail("held twice")
+    with begin(tmp_path) as again:
+        assert again.path == run.path
+
+
+def test_runs_are_listed_newest_first_and_other_things_left_out(tmp_path: Path) -> None:
+    for age, name in enumerate(["new", "middle", "old"]):
+        begin(tmp_path, name=name)
+        os.utime(tmp_path / name, (1e9 - age, 1e9 - age))
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "note.txt").write_text("", encoding="utf-8")
+    runs, problems = list_runs(tmp_path)
+    assert [run.name for run in runs] == ["new", "middle", "old"]
+    assert problems == []
+
+
+def test_a_damaged_run_is_told_beside_the_others(tmp_path: Path) -> None:
+    for name in ("good", "torn", "bare"):
+        begin(tmp_path, name=name)
+    (tmp_path / "torn" / "config.json").write_text('{"job"', encoding="utf-8")
+    (tmp_path / "bare" / "config.json").write_text(json.dumps({"job": "j"}), encoding="utf-8")
+    runs, problems = list_runs(tmp_path)
+    assert [run.name for run in runs] == ["good"]
+    assert sorted(problems) == [
+        f"{tmp_path}/bare/config.json lacks settings, resolved.",
+        f"{tmp_path}/torn/config.json:1 is not JSON: Expecting ':' delimiter.",
+    ]
+
+
+def test_a_link_to_nowhere_does_not_stop_the_list(tmp_path: Path) -> None:
+    begin(tmp_path, name="good")
+    (tmp_path / "dangling").symlink_to(tmp_path / "deleted")
+    assert [run.name for run in list_runs(tmp_path)[0]] == ["good"]
+
+
+@pytest.mark.parametrize("name", ["missing", "file"])
+def test_a_folder_that_is_not_there_holds_no_runs(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    assert list_runs(tmp_path / name) == ([], [])

@@ -1,0 +1,375 @@
+"""Settings: how they are layered, every way they can be wrong, and the way to YAML and back."""
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import hypothesis
+import pytest
+from annotated_types import Gt
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnlab.config import describe, from_dict, resolve, to_dict, to_yaml
+from attnlab.errors import UserError
+from attnlab.recipes.knowledge.settings import DemoSettings, ModelSettings, WorldSettings
+from attnlab.training.settings import OptimiserSettings, TrainingSettings
+
+
+@dataclass(frozen=True)
+class Oven:
+    """What bakes."""
+
+    name: str = "gas"
+    """Which oven."""
+    heat: Annotated[int, Gt(0)] = 180
+    """Degrees; a long
+    line goes on."""
+    options: dict[str, Any] = field(default_factory=dict)
+    """The oven's own options."""
+
+
+@dataclass(frozen=True)
+class Bakery:
+    """Everything about baking."""
+
+    oven: Oven = Oven("steam", heat=220, options={"steam": 3})
+    loaves: int = 12
+    """How many."""
+    flour: str = "rye"
+    """Which kind."""
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "settings.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_without_anything_given_the_defaults_stand() -> None:
+    assert resolve(Bakery) == Bakery()
+
+
+@pytest.mark.parametrize(
+    ("text", "flags", "sets", "loaves"),
+    [
+        ("", {}, [], 12),
+        ("loaves: 1", {}, [], 1),
+        ("loaves: 1", {"loaves": 2}, [], 2),
+        ("loaves: 1", {"loaves": None}, [], 1),
+        ("loaves: 1", {"loaves": 2}, ["loaves=3"], 3),
+        ("loaves: 1", {"loaves": 2}, ["loaves=3", "loaves=4"], 4),
+    ],
+    ids=["default", "file", "flag", "flag not given", "set", "last set"],
+)
+def test_a_later_layer_covers_an_earlier_one(
+    tmp_path: Path, text: str, flags: dict[str, int | None], sets: list[str], loaves: int
+) -> None:
+    file = written(tmp_path, text)
+    assert resolve(Bakery, file=file, flags=flags, sets=sets) == replace(Bakery(), loaves=loaves)
+
+
+def test_each_layer_may_give_another_key(tmp_path: Path) -> None:
+    file = written(tmp_path, "flour: wheat\noven:\n  heat: 90\n")
+    settings = resolve(Bakery, file=file, flags={"loaves": 5}, sets=["oven.options.fan=2"])
+    options = {"steam": 3, "fan": 2}
+    assert settings == Bakery(Oven("steam", heat=90, options=options), loaves=5, flour="wheat")
+
+
+def test_a_json_file_is_read_as_well(tmp_path: Path) -> None:
+    file = written(tmp_path, '{"loaves": 7, "oven": {"heat": 99}}')
+    assert resolve(Bakery, file=file) == Bakery(replace(Bakery().oven, heat=99), loaves=7)
+
+
+@pytest.mark.parametrize("sets", [["oven.heat=90"], ["oven={heat: 90}"]], ids=["key", "mapping"])
+def test_one_nested_key_leaves_the_outer_class_its_other_nested_defaults(sets: list[str]) -> None:
+    assert resolve(Bakery, sets=sets).oven == Oven("steam", heat=90, options={"steam": 3})
+
+
+def test_another_name_leaves_the_default_options_behind() -> None:
+    assert resolve(Bakery, sets=["oven.name=gas"]).oven == Oven("gas", heat=220, options={})
+
+
+def test_the_same_name_keeps_the_default_options() -> None:
+    assert resolve(Bakery, sets=["oven.name=steam"]) == Bakery()
+
+
+@pytest.mark.parametrize(
+    "sets",
+    [["oven.name=gas", "oven.options.fan=2"], ["oven.options.fan=2", "oven.name=gas"]],
+    ids=["name first", "options first"],
+)
+def test_options_given_with_another_name_are_kept(sets: list[str]) -> None:
+    assert resolve(Bakery, sets=sets).oven.options == {"fan": 2}
+
+
+def test_empty_options_take_the_default_options_away() -> None:
+    assert resolve(Bakery, sets=["oven.options={}"]).oven == Oven("steam", heat=220, options={})
+
+
+def test_another_optimiser_in_the_demo_has_no_option_of_muon() -> None:
+    settings = resolve(DemoSettings, sets=["training.optimiser.name=adamw"])
+    assert DemoSettings().training.optimiser.options
+    assert settings.training.optimiser == replace(
+        DemoSettings().training.optimiser, name="adamw", options={}
+    )
+
+
+def test_an_option_may_be_a_mapping(tmp_path: Path) -> None:
+    file = written(tmp_path, "oven:\n  options:\n    fan: {speed: 2}\n")
+    expected = {"fan": {"speed": 2}}  # options given whole replace the default ones
+    assert resolve(Bakery, file=file).oven.options == expected
+    sets = ["oven.options.fan.speed=2"]
+    assert resolve(Bakery, sets=sets).oven.options == {"steam": 3, **expected}
+
+
+def test_an_empty_file_changes_nothing(tmp_path: Path) -> None:
+    assert resolve(Bakery, file=written(tmp_path, "# nothing yet\n")) == Bakery()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param(
+            "flour: rye\noven:\n  haet: 3\n",
+            r"settings.yaml:3: there is no setting 'oven.haet'. Did you mean 'oven.heat'\?"
+            r" Known here: oven.name, oven.heat, oven.options.$",
+            id="unknown key",
+        ),
+        pytest.param(
+            "xyz: 3\n",
+            r"settings.yaml:1: there is no setting 'xyz'. Known here: loaves, flour.$",
+            id="unknown key like no other",
+        ),
+        pytest.param(
+            "loaves: 1\noven: hot\n",
+            r"settings.yaml:2: 'oven' is a section; give one of its keys: name, heat, options.$",
+            id="section given as value",
+        ),
+        pytest.param(
+            "oven:\n",
+            r"settings.yaml:1: 'oven' is a section; give one of its keys: name, heat, options.$",
+            id="section left empty",
+        ),
+        pytest.param(
+            "loaves:\n  many: 3\n",
+            r"settings.yaml:2: there is no setting 'loaves.many'",
+            id="value given as section",
+        ),
+        pytest.param(
+            "loaves: many\n",
+            r"settings.yaml:1: loaves = 'many' is not possible: input should be a valid integer",
+            id="another type",
+        ),
+        pytest.param(
+            "oven:\n  heat: -3\n",
+            r"settings.yaml:2: oven.heat = -3 is not possible: input should be greater than 0.$",
+            id="out of bounds",
+        ),
+        pytest.param(
+            "oven:\n  options: [1]\n",
+            r"settings.yaml:2: oven.options = \[1\] is not possible: input should be a valid dict",
+            id="options that are no mapping",
+        ),
+        pytest.param(
+            "loaves: 3\nflour: rye\nloaves: 4\n",
+            r"settings.yaml:3 gives 'loaves' again; it stands at .*settings.yaml:1.$",
+            id="double key",
+        ),
+        pytest.param(
+            "oven:\n  heat: 3\noven.heat: 4\n",
+            r"settings.yaml:3 gives 'oven.heat' again; it stands at .*settings.yaml:2.$",
+            id="double key in two spellings",
+        ),
+        pytest.param(
+            "loaves: 3\nflour: [rye\n",
+            r"settings.yaml:3 is not valid YAML: .*expected ',' or '\]'",
+            id="invalid YAML",
+        ),
+        pytest.param(
+            "- loaves\n- flour\n",
+            r"settings.yaml must hold `key: value` lines, not a list.$",
+            id="list at the top",
+        ),
+        pytest.param(
+            "loaves",
+            r"settings.yaml must hold `key: value` lines, not a single value.$",
+            id="single value at the top",
+        ),
+        pytest.param("loaves: !loaf 3\n", r"settings.yaml:1", id="unknown tag"),
+        pytest.param("oven: &o\n  options: *o\n", r"settings.yaml:2", id="alias of itself"),
+    ],
+)
+def test_a_mistake_in_a_file_is_named_with_its_line(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    with pytest.raises(UserError, match=message):
+        resolve(Bakery, file=written(tmp_path, text))
+
+
+def test_all_impossible_values_are_named_at_once(tmp_path: Path) -> None:
+    file = written(tmp_path, "loaves: x\noven:\n  heat: 0\n")
+    with pytest.raises(UserError) as caught:
+        resolve(Bakery, file=file)
+    heat, loaves = sorted(str(caught.value).splitlines(), key=lambda line: "loaves" in line)
+    assert heat.startswith(f"{file}:3: oven.heat = 0 is not possible")
+    assert loaves.startswith(f"{file}:1: loaves = 'x' is not possible")
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"there is no settings file .*nowhere.yaml\.$"):
+        resolve(Bakery, file=tmp_path / "nowhere.yaml")
+
+
+def test_a_folder_is_no_settings_file(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"cannot read the settings file .*Is a directory"):
+        resolve(Bakery, file=tmp_path)
+
+
+def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "settings.yaml"
+    path.write_bytes(b"flour: \xff\n")
+    with pytest.raises(UserError, match=r"cannot read the settings file .*settings.yaml: 'utf-8'"):
+        resolve(Bakery, file=path)
+
+
+@pytest.mark.parametrize(
+    ("assignment", "message"),
+    [
+        ("loaves", r"^--set loaves: expected KEY=VALUE, for example"),
+        ("=3", r"^--set =3: expected KEY=VALUE, for example"),
+        ("loaves=[1", r"^--set loaves=\[1: '\[1' is not a value in YAML.$"),
+        ("loafs=3", r"^--set loafs=3: there is no setting 'loafs'. Did you mean 'loaves'\?"),
+        ("oven=3", r"^--set oven=3: 'oven' is a section; give one of its keys: name, heat, opt"),
+        ("oven.heat=0", r"^--set oven.heat=0: oven.heat = 0 is not possible: input should be gr"),
+        ("loaves=", r"^--set loaves=: loaves = None is not possible: input should be a valid int"),
+        ("oven={heat: 0}", r"^--set oven=\{heat: 0\}: oven.heat = 0 is not possible"),
+    ],
+)
+def test_a_mistake_in_an_assignment_is_named_as_it_was_given(assignment: str, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        resolve(Bakery, sets=[assignment])
+
+
+def test_a_key_below_options_that_are_no_mapping_is_refused() -> None:
+    with pytest.raises(UserError, match=r"oven.options = 3 is not possible"):
+        resolve(Bakery, sets=["oven.options=3", "oven.options.fan=1"])
+
+
+def test_an_impossible_flag_is_named_after_the_last_part_of_its_key() -> None:
+    with pytest.raises(UserError, match=r"^--heat: oven.heat = -1 is not possible: input should"):
+        resolve(Bakery, flags={"oven.heat": -1})
+
+
+@pytest.mark.parametrize("value", [".inf", "-.inf", ".nan"])
+def test_a_number_that_json_does_not_have_is_refused(value: str) -> None:
+    with pytest.raises(UserError, match=r"^--set training.clip=.*training.clip = .* not possible"):
+        resolve(DemoSettings, sets=[f"training.clip={value}"])
+
+
+def test_values_take_the_type_of_their_setting() -> None:
+    """YAML reads 1e-3 as a text, since it has no dot."""
+    settings = resolve(DemoSettings, sets=["training.optimiser.lr=1e-3"])
+    assert settings.training.optimiser.lr == 0.001
+
+
+def test_an_option_in_scientific_notation_is_a_number() -> None:
+    settings = resolve(DemoSettings, sets=["training.optimiser.options.adamw_lr=1e-3"])
+    assert settings.training.optimiser.options == {"adamw_lr": 0.001}
+
+
+@st.composite
+def demo_settings(draw: st.DrawFn) -> DemoSettings:
+    rates = st.floats(1e-12, 1e6)
+    values = (
+        st.none() | st.booleans() | st.integers() | rates | st.text(st.characters(codec="utf-8"))
+    )
+    names = st.text("abcdefgh_", min_size=1)
+    optimiser = OptimiserSettings(
+        draw(st.sampled_from(["sgd", "adamw", "yes", "1", "a: b", "#x", ""])),
+        lr=draw(rates),
+        options=draw(st.dictionaries(names, values | st.lists(rates), max_size=3)),
+    )
+    training = TrainingSettings(
+        length=draw(st.text(st.characters(codec="utf-8"))),
+        seed=draw(st.integers(0)),
+        optimiser=optimiser,
+        clip=draw(st.floats(0, 1e300)),
+        precision=draw(st.sampled_from(["auto", "float32", "bfloat16", "float64"])),
+    )
+    world = WorldSettings(asked_share=draw(st.floats(1e-9, 0.4)))
+    return DemoSettings(world, ModelSettings(n_heads=draw(st.integers(1))), training=training)
+
+
+@hypothesis.settings(deadline=None, max_examples=50)
+@given(demo_settings())
+def test_settings_come_back_from_their_dictionary(settings: DemoSettings) -> None:
+    assert from_dict(DemoSettings, to_dict(settings), origin="config.json") == settings
+
+
+@hypothesis.settings(deadline=None, max_examples=50)
+@given(demo_settings())
+def test_settings_come_back_from_their_yaml(
+    tmp_path_factory: pytest.TempPathFactory, settings: DemoSettings
+) -> None:
+    file = tmp_path_factory.getbasetemp() / "round_trip.yaml"
+    file.write_text(to_yaml(settings), encoding="utf-8", newline="")
+    assert resolve(DemoSettings, file=file) == settings
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"momentum": 0.9}, {"fan": {"speed": 2}}],
+    ids=["none", "others", "nested"],
+)
+def test_options_other_than_the_defaults_come_back_from_a_dictionary(
+    options: dict[str, Any],
+) -> None:
+    settings = Bakery(replace(Bakery().oven, options=options))
+    assert from_dict(Bakery, to_dict(settings), origin="config.json") == settings
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"steam": 1}, {"steam": 3, "fan": {"speed": 2}}], ids=["none", "flat", "nested"]
+)
+def test_options_come_back_from_yaml(tmp_path: Path, options: dict[str, Any]) -> None:
+    settings = Bakery(replace(Bakery().oven, options=options))
+    assert resolve(Bakery, file=written(tmp_path, to_yaml(settings))) == settings
+
+
+def test_a_dictionary_is_checked_like_a_file() -> None:
+    values = to_dict(Bakery()) | {"loafs": 3}
+    with pytest.raises(UserError, match=r"^config.json: there is no setting 'loafs'. Did you mean"):
+        from_dict(Bakery, values, origin="config.json")
+
+
+def test_yaml_carries_each_meaning_above_its_value() -> None:
+    assert to_yaml(Bakery()) == (
+        "oven:\n"
+        "  # Which oven.\n"
+        "  name: steam\n"
+        "  # Degrees; a long line goes on.\n"
+        "  heat: 220\n"
+        "  # The oven's own options.\n"
+        "  options: {steam: 3}\n"
+        "# How many.\n"
+        "loaves: 12\n"
+        "# Which kind.\n"
+        "flour: rye\n"
+    )
+
+
+def test_every_setting_of_the_demo_has_a_meaning() -> None:
+    fields = list(describe(DemoSettings))
+    assert {"world.people", "batch_size", "training.sparse_optimiser.options"} <= {
+        field.key for field in fields
+    }
+    assert [field.key for field in fields if len(field.meaning) < 5] == []
+
+
+def test_only_options_are_open_to_any_key() -> None:
+    assert [field.key for field in describe(DemoSettings) if field.is_open] == [
+        "training.optimiser.options",
+        "training.sparse_optimiser.options",
+        "training.schedule.options",
+    ]

@@ -1,0 +1,64 @@
+"""What the README shows is there and works."""
+
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from attnlab import cli
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PACKAGE = ROOT / "src" / "attnlab"
+
+
+def mapped_files() -> set[str]:
+    """Read the file map: two spaces a level, a folder ends with a slash."""
+    block = README.split("src/attnlab/\n")[1].split("tests/ ")[0]
+    found, folder = set(), ""
+    for line in block.splitlines():
+        entry = line.split()[0]
+        if line.startswith("    "):
+            found.add(f"{folder}{entry}")
+        elif entry.endswith("/"):
+            folder = entry
+        else:
+            found.add(entry)
+    return found
+
+
+def test_the_file_map_names_every_file_and_no_other() -> None:
+    there = {str(path.relative_to(PACKAGE)) for path in PACKAGE.rglob("*.py")}
+    assert mapped_files() == there
+
+
+def shown_commands() -> list[str]:
+    blocks = re.findall(r"```bash\n(.*?)```", README, re.DOTALL)
+    lines = [line.split("#")[0].strip() for block in blocks for line in block.splitlines()]
+    return [line for line in lines if line]
+
+
+@pytest.mark.parametrize("command", [c for c in shown_commands() if c.startswith("attnlab")])
+def test_every_shown_command_exists_with_its_options(
+    command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = shlex.split(command.split(">")[0])
+    monkeypatch.setattr(sys, "argv", [*words, "--help"])
+    with pytest.raises(SystemExit) as left:
+        cli.main()
+    assert left.value.code in (0, None)
+
+
+def test_the_make_targets_shown_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    shown = set(re.findall(r"\bmake ([a-z-]+)", README)) - {"help"}
+    assert shown
+    for target in shown:
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+def test_ci_calls_the_readmes_own_test_command() -> None:
+    assert "\nmake test\n" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert "make test " in README

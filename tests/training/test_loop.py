@@ -1,0 +1,232 @@
+"""The loop: where it stops, what it keeps, how it goes on."""
+
+import json
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+import torch
+from toy import ToyTask, tensors, toy_session
+
+from attnlab.errors import DamagedFileError, StoppedError, UserError
+from attnlab.training import loop
+from attnlab.training.loop import Training, TrainingState, train
+from attnlab.training.settings import OptimiserSettings, ScheduleSettings, TrainingSettings
+from attnlab.training.step import NonFiniteError, Stepper
+
+SETTINGS = TrainingSettings(
+    length="12 steps",
+    optimiser=OptimiserSettings("muon", lr=0.02),
+    schedule=ScheduleSettings("cosine", warmup=3),
+    precision="float64",
+    threads=1,
+    log_every=1,
+    save_every=4,
+)
+
+
+def run(
+    folder: Path, task: ToyTask, settings: TrainingSettings = SETTINGS, log: StringIO | None = None
+) -> TrainingState:
+    with toy_session(folder, settings, log=log) as session:
+        return train(task, settings, session)
+
+
+def metrics(folder: Path) -> list[dict[str, Any]]:
+    lines = (folder / "toy" / "metrics.jsonl").read_text().splitlines()
+    timed = ("seconds", "evaluation_seconds")
+    return [{k: v for k, v in json.loads(line).items() if k not in timed} for line in lines]
+
+
+def steps_kept(folder: Path) -> list[int]:
+    return sorted(int(p.name[5:]) for p in (folder / "toy" / "checkpoints").glob("step-*"))
+
+
+@contextmanager
+def stopped_at(step: int) -> Iterator[pytest.ExceptionInfo[StoppedError]]:
+    """Send this process a signal in the middle of a step; the run must end by it."""
+    take = Stepper.take
+
+    def wrapped(stepper: Stepper, at: int, **keywords: Any) -> Any:
+        if at == step:
+            signal.raise_signal(signal.SIGUSR1)
+        return take(stepper, at, **keywords)
+
+    with (
+        mock.patch.object(Stepper, "take", wrapped),
+        pytest.raises(StoppedError, match="stopped after step") as caught,
+    ):
+        yield caught
+
+
+@pytest.mark.parametrize("interrupted_at", [1, 5, 8, 11])
+def test_a_run_that_was_stopped_goes_on_bit_for_bit(interrupted_at: int, tmp_path: Path) -> None:
+    scores = [0.1, 0.3, 0.2, 0.4]
+    settings = replace(SETTINGS, evaluate_every=3)
+    whole, first, second = (ToyTask(dropout=0.3, scores=scores) for _ in range(3))
+    run(tmp_path / "whole", whole, settings)
+    with stopped_at(interrupted_at) as caught:
+        run(tmp_path / "cut", first, settings)
+    assert caught.value.exit_code == 128 + signal.SIGUSR1
+    second.evaluations = first.evaluations
+    run(tmp_path / "cut", second, settings)
+    assert metrics(tmp_path / "cut") == metrics(tmp_path / "whole")
+    for name, value in tensors(whole.model).items():
+        assert torch.equal(tensors(second.model)[name], value), name
+
+
+def test_resume_would_notice_randomness_that_is_not_keyed_by_the_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant: dropout drawn from a generator that a restart sets back."""
+    monkeypatch.setattr("attnlab.training.step.seed_torch", lambda *_: None)
+    torch.manual_seed(1)
+    run(tmp_path / "whole", ToyTask(dropout=0.3))
+    with stopped_at(5):
+        run(tmp_path / "cut", ToyTask(dropout=0.3))
+    run(tmp_path / "cut", ToyTask(dropout=0.3))
+    assert metrics(tmp_path / "cut") != metrics(tmp_path / "whole")
+
+
+def test_resume_would_notice_an_optimiser_that_starts_afresh(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant: the optimisers' tensors are not taken back."""
+    run(tmp_path / "whole", ToyTask())
+    with stopped_at(5):
+        run(tmp_path / "cut", ToyTask())
+    monkeypatch.setattr("attnlab.training.optimisation.Optimisation.load", lambda *_: None)
+    run(tmp_path / "cut", ToyTask())
+    assert metrics(tmp_path / "cut") != metrics(tmp_path / "whole")
+
+
+def test_a_line_is_logged_for_every_step_and_evaluation(tmp_path: Path) -> None:
+    run(tmp_path, ToyTask(scores=[0.5]), replace(SETTINGS, evaluate_every=6))
+    lines = metrics(tmp_path)
+    assert [line["step"] for line in lines if "loss" in line] == list(range(1, 13))
+    assert [line["step"] for line in lines if "dev_accuracy" in line] == [6, 12]
+    assert lines[0].keys() == {"step", "loss", "square", "even", "gradient_norm", "lr", "tokens"}
+
+
+def test_the_best_weights_on_dev_are_left_in_the_model(tmp_path: Path) -> None:
+    task = ToyTask(scores=[0.2, 0.9, 0.5, 0.9])
+    state = run(tmp_path, task, replace(SETTINGS, evaluate_every=3))
+    assert (state.best_step, state.best_score, state.step) == (6, 0.9, 12)
+    assert steps_kept(tmp_path) == [6, 8, 12]
+    short = ToyTask()
+    with stopped_at(6):
+        run(tmp_path / "short", short)
+    assert torch.equal(
+        task.model.get_parameter("hidden.weight"), short.model.get_parameter("hidden.weight")
+    )
+
+
+def test_without_a_score_the_last_weights_stay(tmp_path: Path) -> None:
+    state = run(tmp_path, ToyTask())
+    assert (state.best_step, state.best_score) == (None, None)
+    assert steps_kept(tmp_path) == [8, 12]
+
+
+def test_it_stops_early_after_evaluations_without_progress(tmp_path: Path) -> None:
+    task = ToyTask(scores=[0.5, 0.4, 0.5, 0.9])
+    settings = replace(SETTINGS, evaluate_every=2, patience=2)
+    state = run(tmp_path, task, settings)
+    assert (state.step, state.best_step, state.stopped_early) == (6, 2, True)
+    again = run(tmp_path, ToyTask(scores=[0.9]), settings)
+    assert again == state, "a run that stopped early must not go on"
+
+
+@pytest.mark.parametrize(
+    ("length", "steps"), [("7 steps", 7), ("3 epochs", 7), ("30 tokens", 6), ("1 step", 1)]
+)
+def test_every_length_becomes_steps(length: str, steps: int, tmp_path: Path) -> None:
+    schedule = ScheduleSettings()
+    assert run(tmp_path, ToyTask(), replace(SETTINGS, length=length, schedule=schedule)).step == (
+        steps
+    )
+
+
+def test_seconds_become_steps_once_and_leave_the_weights_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "TIMED_STEPS", 3)
+    settings = replace(SETTINGS, length="0.05 seconds", schedule=ScheduleSettings())
+    task = ToyTask()
+    before = tensors(task.model.double())
+    with toy_session(tmp_path, settings) as session:
+        training = Training(task, settings, session)
+        assert training.steps >= 1
+        for name, value in tensors(task.model).items():
+            assert torch.equal(value, before[name]), name
+    with toy_session(tmp_path, settings) as session:
+        monkeypatch.setattr(Training, "_seconds_per_step", lambda _: 1e-9)
+        assert Training(ToyTask(), settings, session).steps == training.steps
+
+
+@pytest.mark.parametrize("kind", ["loss", "gradient"])
+def test_a_non_finite_step_keeps_the_last_good_checkpoint(kind: str, tmp_path: Path) -> None:
+    batches = [ToyTask().batch(step).ids for step in (1, 2)]
+    step, guilty = 2, next(name for name in batches[1] if name not in batches[0])
+    every_step = replace(SETTINGS, save_every=1)
+    with pytest.raises(NonFiniteError, match=rf"step {step}: .*{guilty}.*step {step - 1} is kept"):
+        run(tmp_path, ToyTask(poison={guilty: kind}), every_step)
+    assert steps_kept(tmp_path)[-1] == step - 1
+    # once the example is mended, the same command goes on
+    assert run(tmp_path, ToyTask(), every_step).step == 12
+
+
+def test_a_damaged_checkpoint_is_named_and_an_older_one_taken(tmp_path: Path) -> None:
+    whole = ToyTask()
+    run(tmp_path / "whole", whole)
+    with stopped_at(10):
+        run(tmp_path / "hurt", ToyTask())
+    newest = tmp_path / "hurt" / "toy" / "checkpoints" / "step-00000010" / "state.json"
+    newest.write_text(newest.read_text().replace("10", "11"))
+    log, task = StringIO(), ToyTask()
+    run(tmp_path / "hurt", task, log=log)
+    assert "state.json is not what was saved. Going back to the checkpoint of step 8" in (
+        log.getvalue()
+    )
+    assert metrics(tmp_path / "hurt") == metrics(tmp_path / "whole")
+
+
+def test_another_base_model_is_refused(tmp_path: Path) -> None:
+    def frozen(change: float) -> ToyTask:
+        task = ToyTask()
+        task.model.get_parameter("unused.weight").requires_grad_(False).add_(change)
+        return task
+
+    with stopped_at(5):
+        run(tmp_path, frozen(0))
+    with pytest.raises(DamagedFileError, match="trained on another base model"):
+        run(tmp_path, frozen(1))
+    assert run(tmp_path, frozen(0)).step == 12
+
+
+def test_an_impossible_length_is_refused_before_step_1(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"length = '12 parsecs' is not possible"):
+        run(tmp_path, ToyTask(), replace(SETTINGS, length="12 parsecs"))
+
+
+def test_going_on_with_another_number_of_processes_is_said(tmp_path: Path) -> None:
+    run(tmp_path, ToyTask())
+    config = tmp_path / "toy" / "config.json"
+    config.write_text(config.read_text().replace('"processes": 1', '"processes": 2'))
+    log = StringIO()
+    run(tmp_path, ToyTask(), log=log)
+    assert "begun with 2 processes and goes on with 1" in log.getvalue()
+
+
+def test_bfloat16_runs_where_it_is_asked_for(tmp_path: Path) -> None:
+    task = ToyTask()
+    state = run(tmp_path, task, replace(SETTINGS, precision="bfloat16"))
+    assert state.step == 12
+    assert task.model.get_parameter("hidden.weight").dtype == torch.float32
+    kept = json.loads((tmp_path / "toy" / "config.json").read_text())["resolved"]["hardware"]
+    assert kept["precision"] == "bfloat16"

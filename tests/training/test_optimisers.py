@@ -1,0 +1,157 @@
+"""Every optimiser: it learns, it resumes exactly, and it treats each kind of parameter rightly."""
+
+import json
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import nn
+from toy import ToyTask, toy_stepper
+
+from attnlab.errors import UserError
+from attnlab.training.optimisation import Optimisation
+from attnlab.training.optimisers import OPTIMISERS
+from attnlab.training.optimisers.muon import Muon, orthogonalise
+from attnlab.training.parameter_groups import ParameterGroups
+from attnlab.training.settings import OptimiserSettings, ScheduleSettings, TrainingSettings
+
+DENSE = [name for name in OPTIMISERS.names() if name != "sparse_adam"]
+RATES = {"sgd": 0.05, "adagrad": 0.1, "muon": 0.02}
+COSINE = ScheduleSettings("cosine", warmup=3)
+
+
+def settings_for(name: str) -> TrainingSettings:
+    optimiser = OptimiserSettings(name, lr=RATES.get(name, 0.01))
+    return TrainingSettings(optimiser=optimiser, schedule=COSINE)
+
+
+def test_the_optimisers_of_the_house_are_listed() -> None:
+    assert OPTIMISERS.names() == ["adagrad", "adam", "adamw", "muon", "sgd", "sparse_adam"]
+
+
+@pytest.mark.parametrize("name", DENSE)
+def test_it_lowers_the_loss(name: str) -> None:
+    task = ToyTask()
+    stepper = toy_stepper(task, replace(settings_for(name), schedule=ScheduleSettings()), steps=60)
+    losses = [stepper.take(step).loss for step in range(1, 61)]
+    assert sum(losses[-10:]) < 0.8 * sum(losses[:10])
+
+
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense table", "sparse table"])
+@pytest.mark.parametrize("name", DENSE)
+def test_its_state_survives_saving_and_loading_bit_for_bit(name: str, sparse: bool) -> None:
+    settings = settings_for(name)
+    task = ToyTask(sparse=sparse)
+    stepper = toy_stepper(task, settings)
+    for step in range(1, 8):
+        stepper.take(step)
+    twin = ToyTask(sparse=sparse)
+    copy = toy_stepper(twin, settings)
+    twin.model.load_state_dict(task.model.state_dict())
+    tensors = {k: v.clone() for k, v in stepper.optimisation.tensors().items()}
+    copy.optimisation.load(tensors, json.loads(json.dumps(stepper.optimisation.state())))
+    for step in range(8, 15):
+        expected, found = stepper.take(step), copy.take(step)
+        assert found == expected
+    for (key, value), other in zip(
+        task.model.state_dict().items(), twin.model.state_dict().values(), strict=True
+    ):
+        assert torch.equal(value, other), key
+
+
+def test_a_sparse_table_moves_only_where_it_was_looked_at() -> None:
+    task = ToyTask(sparse=True)
+    stepper = toy_stepper(task, settings_for("adamw"))
+    before = task.model.get_parameter("table.weight").detach().clone()
+    stepper.take(1)
+    moved = (task.model.get_parameter("table.weight") != before).any(1)
+    assert set(moved.nonzero()[:, 0].tolist()) == set(task.batch(1).words.tolist())
+
+
+@pytest.mark.parametrize("name", ["adam", "adamw", "sgd", "adagrad"])
+def test_weight_decay_shrinks_matrices_alone(name: str) -> None:
+    model = nn.Sequential(nn.Embedding(5, 3), nn.Linear(3, 2))
+    for parameter in model.parameters():
+        nn.init.ones_(parameter)
+        parameter.grad = torch.zeros_like(parameter)
+    settings = TrainingSettings(
+        optimiser=OptimiserSettings(name, lr=0.1, options={"weight_decay": 0.5})
+    )
+    optimisation = Optimisation(model, ParameterGroups.of(model), settings, steps=2)
+    optimisation.step()
+    shrunk = {n for n, p in model.named_parameters() if bool((p < 1).any())}
+    assert shrunk == {"1.weight"}
+
+
+def test_muon_agrees_with_torch_up_to_the_rounding_of_bfloat16() -> None:
+    torch.manual_seed(1)
+    ours, theirs = (nn.Parameter(torch.eye(6, 4) * 2) for _ in range(2))
+    our_muon = Muon([ours], lr=0.1, weight_decay=0.2, momentum=0.9)
+    their_muon = torch.optim.Muon([theirs], lr=0.1, weight_decay=0.2, momentum=0.9)
+    for _ in range(3):
+        ours.grad = torch.randn(6, 4)
+        theirs.grad = ours.grad.clone()
+        our_muon.step()
+        their_muon.step()
+    assert float((ours - theirs).detach().abs().max()) < 0.01
+    assert float((ours - 2 * torch.eye(6, 4)).detach().abs().max()) > 0.1
+
+
+def test_orthogonalise_brings_singular_values_near_one_in_both_orientations() -> None:
+    torch.manual_seed(2)
+    wide = torch.randn(2, 5, 9, dtype=torch.float64)
+    for matrices in (wide, wide.mT):
+        values = torch.linalg.svdvals(orthogonalise(matrices))
+        assert float(values.min()) > 0.6
+        assert float(values.max()) < 1.3
+    # all matrices of one shape at once equals one at a time
+    torch.testing.assert_close(orthogonalise(wide)[1:], orthogonalise(wide[1:]), atol=1e-12, rtol=0)
+
+
+def build(model: nn.Module, optimiser: OptimiserSettings) -> Optimisation:
+    settings = TrainingSettings(optimiser=optimiser)
+    return Optimisation(model, ParameterGroups.of(model), settings, steps=5)
+
+
+def test_muon_takes_matrices_and_adamw_the_rest() -> None:
+    optimisation = build(ToyTask().model, OptimiserSettings("muon", lr=0.02))
+    muon, adamw = optimisation.optimisers
+    assert isinstance(muon, Muon)
+    assert [p.ndim for group in muon.param_groups for p in group["params"]] == [2, 2, 2]
+    assert isinstance(adamw, torch.optim.AdamW)
+
+
+@pytest.mark.parametrize(
+    ("optimiser", "message"),
+    [
+        (OptimiserSettings("adamx"), "no optimiser is called 'adamx'. Did you mean 'adam"),
+        (
+            OptimiserSettings("sgd", options={"momentun": 0.9}),
+            "'sgd' has no option 'momentun'. Did you mean 'momentum'",
+        ),
+        (
+            OptimiserSettings("adamw", options={"betas": [0.9, 1.5]}),
+            r"'adamw' cannot take .*Invalid beta",
+        ),
+        (
+            OptimiserSettings("adam", options={"betas": 0.9}),
+            r"optimiser 'adam': option betas = 0.9 is not possible: input should be an instance",
+        ),
+    ],
+    ids=["unknown name", "unknown option", "impossible value", "wrong type"],
+)
+def test_a_wrong_choice_is_explained(optimiser: OptimiserSettings, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        build(nn.Linear(2, 2), optimiser)
+
+
+def test_muon_refuses_what_is_no_matrix() -> None:
+    with pytest.raises(
+        UserError, match=r"muon moves 2-D matrices only; weight has shape \(2, 2, 3"
+    ):
+        build(nn.Conv1d(2, 2, 3), OptimiserSettings("muon"))
+
+
+def test_a_model_without_trainable_parameters_is_refused() -> None:
+    with pytest.raises(UserError, match="nothing to train"):
+        build(nn.Linear(2, 2).requires_grad_(False), OptimiserSettings())

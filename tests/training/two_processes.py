@@ -1,0 +1,37 @@
+"""Run by torchrun from test_distributed.py: train the toy, then let the lead fail."""
+
+import json
+import sys
+from pathlib import Path
+
+from safetensors.torch import save_file
+from test_distributed import SETTINGS
+from toy import ToyTask, toy_session
+
+from attnlab.errors import AttnlabError, UserError
+from attnlab.training.loop import train
+from attnlab.training.step import NonFiniteError
+
+
+def fail() -> None:
+    raise UserError("the lead refuses")
+
+
+folder = Path(sys.argv[1])
+task = ToyTask(dropout=0.3, sparse=True)
+errors = []
+with toy_session(folder, SETTINGS) as session:
+    train(task, SETTINGS, session)
+    rank = session.world.rank
+    save_file(dict(task.model.named_parameters()), folder / f"weights-{rank}.safetensors")
+    try:
+        session.world.from_lead(fail)
+    except AttnlabError as error:
+        errors.append([str(error), error.exit_code])
+with toy_session(folder, SETTINGS, name="poisoned") as session:
+    row = task.batch(1).ids[-1]  # stands in the part of the second process
+    try:
+        train(ToyTask(poison={row: "loss"}), SETTINGS, session)
+    except NonFiniteError as error:
+        errors.append([str(error), error.exit_code])
+(folder / f"errors-{rank}.json").write_text(json.dumps(errors))
