@@ -7,7 +7,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-slow bench docs clean
+.PHONY: help setup demo check test test-slow bench results docs clean
 
 help:  ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F '\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -29,6 +29,7 @@ check: $(READY)  ## format, lint and types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/python benchmarks/results.py check
 
 test: $(READY)  ## the tests, under five minutes on two cores
 	$(BIN)/pytest -m 'not slow'
@@ -37,7 +38,10 @@ test-slow: $(READY)  ## the slow tests alone: twenty kill points and more
 	$(BIN)/pytest -m slow
 
 bench: $(READY)  ## the benchmarks; each prints ratios and writes results/NAME.json
-	@for file in $(filter-out benchmarks/measure.py,$(wildcard benchmarks/*.py)); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+	@for file in $(filter-out benchmarks/measure.py benchmarks/results.py,$(wildcard benchmarks/*.py)); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+results: $(READY)  ## what was measured, the command for each result, and how long it takes
+	@$(BIN)/python benchmarks/results.py list
 
 docs: $(READY)  ## the manual as a website in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

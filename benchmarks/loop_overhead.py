@@ -50,7 +50,7 @@ def demo_settings(steps: int) -> DemoSettings:
 
 def new_task(settings: DemoSettings) -> NextToken:
     """Build model and data afresh, the same ones every time."""
-    world = make_world(**asdict(settings.world), seed=0)
+    world = make_world(**asdict(settings.world))
     task = Subject(world, settings).task
     task.evaluate = lambda: None
     return task

@@ -1,6 +1,7 @@
 """Writing what a benchmark measured to results/, with the command and the machine."""
 
 import sys
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -8,13 +9,23 @@ from typing import Any
 from attnlab.runs import machine
 from attnlab.runs.files import replace_file, to_json
 
+BEGAN = time.monotonic()
 RESULTS = Path(__file__).parent.parent / "results"
 
 
 def write_result(
-    name: str, *, claim: str, value: float, interval: list[float], details: dict[str, Any]
+    name: str,
+    *,
+    claim: str,
+    value: float,
+    interval: list[float],
+    details: dict[str, Any],
+    runs: dict[str, str] | None = None,
 ) -> None:
-    """Store one measured result as results/NAME.json and say where."""
+    """Store one measured result as results/NAME.json and say where.
+
+    ``runs`` maps the runs it was made from to the SHA-256 of their records.
+    """
     path = RESULTS / f"{name}.json"
     result = {
         "claim": claim,
@@ -22,6 +33,8 @@ def write_result(
         "interval": interval,
         "details": details,
         "command": " ".join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *sys.argv[1:]]),
+        "seconds": round(time.monotonic() - BEGAN),
+        "runs": runs or {},
         "date": datetime.now(UTC).date().isoformat(),
         "machine": machine.describe(),
     }

@@ -126,6 +126,8 @@ def read_file(path: Path, *, whole: Container[str] = ()) -> dict[str, Given]:
         root = yaml.compose(path.read_text(encoding="utf-8"), Loader=_Loader)
     except FileNotFoundError:
         raise UserError(f"there is no settings file {path}.") from None
+    except RecursionError:
+        raise UserError(f"{path} is nested too deeply.") from None
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"cannot read the settings file {path}: {error}.") from None
     except yaml.YAMLError as error:
@@ -197,7 +199,7 @@ def _read_assignment(text: str, *, whole: Container[str]) -> dict[str, Given]:
     key, equals, value = text.partition("=")
     key, origin = key.strip(), f"--set {text}"
     if not equals or not key:
-        raise UserError(f"{origin}: expected KEY=VALUE, for example --set training.steps=100.")
+        raise UserError(f"{origin}: expected KEY=VALUE, for example --set training.seed=1.")
     try:
         parsed = yaml.load(value, Loader=_Loader)
     except (yaml.YAMLError, ValueError, RecursionError):

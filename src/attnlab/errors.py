@@ -12,6 +12,8 @@ class AttnlabError(Exception):
     """An expected failure: shown as one or two lines, without a traceback."""
 
     exit_code = 1
+    told_by_lead = False
+    """Whether every process of a run raises it alike, so that one message is enough."""
 
 
 class UserError(AttnlabError):
@@ -30,6 +32,8 @@ class DamagedFileError(UserError):
 
 class StoppedError(AttnlabError):
     """A run that saved itself and ended because a signal asked for it."""
+
+    told_by_lead = True
 
     def __init__(self, message: str, *, signal_number: int) -> None:
         super().__init__(message)

@@ -71,4 +71,4 @@ def test_the_hub_is_tried_unless_it_is_switched_off(
     hub = json.loads(attnlab("doctor", "--json")[1])["hub"]
     assert tried == [(("hub.example", 443), True)]
     end = "can be reached" if reached else "cannot be reached (no route)"
-    assert hub == f"hub.example {end}"
+    assert hub == f"https://hub.example/path {end}"

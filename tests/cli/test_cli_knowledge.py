@@ -165,8 +165,27 @@ def test_debug_shows_the_traceback(attnlab: Attnlab) -> None:
         attnlab("--debug", *DEMO, "--set", "nonsense=1")
 
 
-def test_a_process_that_does_not_lead_says_nothing(
+def test_a_process_that_does_not_lead_says_which_it_is(
     attnlab: Attnlab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RANK", "1")
-    assert attnlab(*DEMO, "--set", "nonsense=1") == (2, "", "")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    code, out, err = attnlab(*DEMO, "--set", "nonsense=1")
+    assert (code, out) == (2, "")
+    assert err.startswith("attnlab: [process 1] --set nonsense=1: there is no setting")
+
+
+def test_a_rank_left_over_in_the_environment_mutes_nothing(
+    attnlab: Attnlab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RANK", "1")
+    assert attnlab(*DEMO, "--set", "nonsense=1").err.startswith("attnlab: --set nonsense=1")
+
+
+def test_several_processes_without_torchrun_are_refused(
+    attnlab: Attnlab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    code, out, err = attnlab(*DEMO)
+    assert (code, out) == (2, "")
+    assert "WORLD_SIZE is 2, but RANK, MASTER_ADDR, MASTER_PORT is not set" in err

@@ -5,17 +5,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from records import answers, classifier_run
 
 from attnlab.runs.directory import Run, RunPlace
 
 Attnlab = Callable[..., tuple[int, str, str]]
 
 SCORE = {
-    "accuracy": 0.75,
+    "metric": "accuracy",
+    "value": 0.75,
     "right": 3,
     "n": 4,
     "interval": [0.3, 0.95],
-    "baseline": {"always": "Oslo", "accuracy": 0.25, "right": 1},
+    "baseline": {"name": "always Oslo", "answer": "Oslo", "value": 0.25, "right": 1},
 }
 RECORD = {"scores": {"test": SCORE}}
 
@@ -41,7 +43,7 @@ def test_where_there_are_no_runs_the_list_says_so(attnlab: Attnlab) -> None:
 def test_the_list_shows_every_run(attnlab: Attnlab) -> None:
     code, out, err = attnlab("runs", "list")
     assert (code, err) == (0, "")
-    assert "done job finished test 75.0% [30.0%, 95.0%], n = 4" in " ".join(out.split())
+    assert "done job finished test 75.0 % [30.0 %, 95.0 %], n = 4" in " ".join(out.split())
     assert "going job begun" in " ".join(out.split())
     assert "\x1b" not in out
 
@@ -94,10 +96,10 @@ def test_a_run_damaged_elsewhere_does_not_hide_the_others(
 def test_a_run_is_shown_by_name_and_by_path(attnlab: Attnlab, finished: Run) -> None:
     code, by_name, err = attnlab("runs", "show", "done")
     assert (code, err) == (0, "")
-    assert {"finished", "75.0%", "seed"} <= set(by_name.split())
+    assert {"finished", "75.0", "seed"} <= set(by_name.split())
     code, by_path, _ = attnlab("runs", "show", str(finished.path))
     assert code == 0
-    assert "75.0%" in by_path
+    assert "75.0" in by_path
 
 
 def test_a_run_is_shown_as_json(attnlab: Attnlab, finished: Run, begun: Run) -> None:
@@ -113,7 +115,7 @@ def test_an_unfinished_run_is_shown_without_scores(attnlab: Attnlab, begun: Run)
     code, out, _ = attnlab("runs", "show", begun.name)
     assert code == 0
     assert "begun" in out
-    assert "accuracy" not in out
+    assert "guessing" not in out
 
 
 def test_a_run_in_another_folder_is_found(attnlab: Attnlab, tmp_path: Path) -> None:
@@ -140,3 +142,36 @@ def test_a_run_without_a_name_to_show_is_a_users_mistake(attnlab: Attnlab) -> No
     code, out, err = attnlab("runs", "show")
     assert (code, out) == (2, "")
     assert "missing argument 'run'" in err.lower()
+
+
+def two_runs(root: Path) -> None:
+    for name, right in (("weak", 20), ("strong", 33)):
+        gold, predicted = answers(right, 40)
+        classifier_run(root / "runs", name, gold=gold, predicted=predicted)
+
+
+def test_runs_are_compared_as_text_and_as_json(attnlab: Attnlab, tmp_path: Path) -> None:
+    two_runs(tmp_path)
+    code, out, err = attnlab("runs", "compare", "weak", "strong")
+    assert (code, err) == (0, "")
+    assert "strong is higher than weak by 32.5 points" in out
+    code, out, _ = attnlab("runs", "compare", "weak", "strong", "--json")
+    assert code == 0
+    assert json.loads(out)["pairs"][0]["difference"] == pytest.approx(0.325)
+
+
+@pytest.mark.parametrize("names", [["weak"], ["weak", "weak"], ["weak", "nobody"]])
+def test_a_comparison_that_cannot_be_is_refused(
+    attnlab: Attnlab, tmp_path: Path, names: list[str]
+) -> None:
+    two_runs(tmp_path)
+    code, out, err = attnlab("runs", "compare", *names)
+    assert (code, out) == (2, "")
+    assert "at least two different runs" in err or "there is no run runs/nobody" in err
+
+
+def test_a_report_is_written_where_it_says(attnlab: Attnlab, tmp_path: Path) -> None:
+    two_runs(tmp_path)
+    code, out, err = attnlab("runs", "report", "weak", "strong", "--out", "page")
+    assert (code, out, err) == (0, "page/report.html\n", "")
+    assert (tmp_path / "page" / "report.html").exists()

@@ -11,18 +11,25 @@ def test_answers_are_scored_beside_the_commonest_training_answer() -> None:
     predicted = ["Oslo", "Lima", "Oslo", "oslo", "Cairo"]
     score = score_answers(gold, predicted, train_gold=["Riga", "Lima", "Lima"])
     assert score == {
-        "accuracy": 0.6,
+        "metric": "accuracy",
+        "value": 0.6,
         "right": 3,
         "n": 5,
         "interval": list(wilson(3, 5)),
-        "baseline": {"always": "Lima", "accuracy": 0.2, "right": 1},
+        "baseline": {"name": "always Lima", "answer": "Lima", "value": 0.2, "right": 1},
+        "verdict": None,
     }
 
 
 def test_guessing_takes_the_answer_from_train_and_not_from_the_gold() -> None:
     score = score_answers(["Oslo", "Oslo"], ["x", "y"], train_gold=["Riga"])
-    assert score["accuracy"] == 0
-    assert score["baseline"] == {"always": "Riga", "accuracy": 0.0, "right": 0}
+    assert score["value"] == 0
+    assert score["baseline"] == {
+        "name": "always Riga",
+        "answer": "Riga",
+        "value": 0.0,
+        "right": 0,
+    }
 
 
 def test_an_answer_too_few_is_no_score() -> None:

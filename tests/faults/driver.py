@@ -4,7 +4,7 @@
 
 Points: ``after step N`` (the weights have moved, nothing is logged yet), and in the n-th checkpoint
 write ``save N: before FILE``, ``save N: half FILE``, ``save N: after FILE``, ``save N: before
-rename``, ``save N: after rename``, ``save N: while pruning``. Only the lead process is killed.
+rename``, ``save N: after rename``, ``save N: while pruning``. ``rank`` says which process dies.
 The hooks live here: the product has none.
 """
 
@@ -20,12 +20,12 @@ from attnlab.cli import main
 from attnlab.training import checkpoint, optimisation
 
 SPEC = json.loads(sys.argv.pop(1))
-KILL = SPEC.get("kill", "")
+KILL, RANK = SPEC.get("kill", ""), SPEC.get("rank", 0)
 steps, saves = 0, 0
 
 
 def die_at(point: str) -> None:
-    if point == KILL and os.environ.get("RANK", "0") == "0":
+    if point == KILL and int(os.environ.get("RANK", "0")) == RANK:
         os.kill(os.getpid(), signal.SIGKILL)
 
 

@@ -28,7 +28,7 @@ TINY = {
 }
 
 
-def command(*, kill: str = "", processes: int = 1, **settings: Any) -> list[str]:
+def command(*, kill: str = "", rank: int = 0, processes: int = 1, **settings: Any) -> list[str]:
     """Return the command line of a tiny training run, killed at a point or not."""
     python = [sys.executable]
     if processes > 1:
@@ -36,7 +36,7 @@ def command(*, kill: str = "", processes: int = 1, **settings: Any) -> list[str]
         python += [str(processes)]
     values = TINY | {key.replace("__", "."): value for key, value in settings.items()}
     sets = [f"--set={key}={json.dumps(value)}" for key, value in values.items()]
-    spec = json.dumps({"kill": kill})
+    spec = json.dumps({"kill": kill, "rank": rank})
     return [*python, str(DRIVER), spec, "knowledge", "demo", "--name", NAME, *sets]
 
 

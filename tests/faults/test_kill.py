@@ -73,6 +73,18 @@ def test_a_run_killed_at_any_point_resumes_bit_for_bit(
 
 
 @pytest.mark.slow
+def test_a_run_whose_second_process_is_killed_resumes_bit_for_bit(
+    tmp_path: Path, undisturbed: Any
+) -> None:
+    killed = finish(tmp_path, kill="after step 9", rank=1, processes=2)
+    assert killed.returncode != 0
+    assert not (tmp_path / NAME / "record.json").exists()
+    resumed = finish(tmp_path, processes=2)
+    assert resumed.returncode == 0, resumed.stderr
+    assert outcome(tmp_path) == undisturbed(2)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("processes", [1, 2], ids=["one process", "two processes"])
 @pytest.mark.parametrize("attempt", range(OUTSIDE_KILLS))
 def test_a_run_killed_from_outside_resumes_bit_for_bit(
@@ -89,6 +101,7 @@ def test_a_run_killed_from_outside_resumes_bit_for_bit(
         time.sleep(0.001)
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGKILL, "the run was over before it could be killed"
     wait_until_free(tmp_path / NAME / ".lock")
     resumed = finish(tmp_path, processes=processes)
     assert resumed.returncode == 0, resumed.stderr

@@ -1,5 +1,6 @@
 """Being asked to stop: every signal saves, says so and ends with its own exit code."""
 
+import os
 import re
 import signal
 import time
@@ -55,13 +56,29 @@ def check_signal(number: signal.Signals, folder: Path) -> None:
     assert f"going on after step {int(stopped[1]):,} of" in err
 
 
+def worker(parent: int, rank: int) -> int:
+    """Find the process that torchrun started with a rank."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            status, environment = (folder / "status").read_text(), (folder / "environ").read_bytes()
+        except OSError:
+            continue
+        if f"PPid:\t{parent}\n" in status and f"\0RANK={rank}\0".encode() in environment:
+            return int(folder.name)
+    raise AssertionError("no such worker")
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
 def test_a_signal_to_one_of_two_processes_stops_both(tmp_path: Path) -> None:
     process = start(tmp_path, processes=2, **LONG)
     wait_for_steps(tmp_path, 3)
-    process.send_signal(signal.SIGTERM)  # torchrun hands it on
+    os.kill(worker(process.pid, 1), signal.SIGUSR1)
     _, err = process.communicate(timeout=60)
     assert process.returncode != 0
     assert err.count("The same command goes on from there.") == 1, err
+    stopped = re.search(r"stopped after step (\d+) of 4000", err)
+    assert stopped, err
+    assert (tmp_path / NAME / "checkpoints" / f"step-{int(stopped[1]):08d}").is_dir()
 
 
 def test_a_run_stopped_by_ctrl_c_ends_as_if_it_had_not_been(

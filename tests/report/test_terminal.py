@@ -8,25 +8,27 @@ import pytest
 from rich.console import Console, RenderableType
 
 from attnlab.errors import DamagedFileError
-from attnlab.report.terminal import answers, percent, run_state, run_story, runs_table, scores_table
+from attnlab.report.terminal import answers, run_state, run_story, runs_table, scores_view
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.runs.metrics import MetricsFile
 
 SETTINGS = {"seed": 3, "model": {"width": 1234}, "optimiser": {"options": {}}}
 SCORES = {
     "dev": {
-        "accuracy": 0.5,
+        "metric": "accuracy",
+        "value": 0.5,
         "right": 2,
         "n": 4,
         "interval": [0.15, 0.85],
-        "baseline": {"always": "Oslo", "accuracy": 0.25, "right": 1},
+        "baseline": {"name": "always Oslo", "answer": "Oslo", "value": 0.25, "right": 1},
     },
     "test": {
-        "accuracy": 1.0,
+        "metric": "accuracy",
+        "value": 1.0,
         "right": 1200,
         "n": 1200,
         "interval": [0.9968, 1.0],
-        "baseline": {"always": "Lima", "accuracy": 0.05, "right": 60},
+        "baseline": {"name": "always Lima", "answer": "Lima", "value": 0.05, "right": 60},
     },
 }
 RECORD = {
@@ -73,7 +75,7 @@ def test_a_run_that_logged_nothing_is_begun(tmp_path: Path) -> None:
 def test_an_unfinished_run_tells_its_step(tmp_path: Path) -> None:
     run = make_run(tmp_path)
     run.resolve_once("steps", lambda: 2000)
-    log(run, {"step": 10, "loss": 3.0}, {"step": 1200, "loss": 2.0}, {"note": "no step"})
+    log(run, {"step": 10, "loss": 3.0}, {"step": 1200, "loss": 2.0})
     assert run_state(run) == "step 1,200 of 2,000"
 
 
@@ -88,8 +90,8 @@ def test_the_table_shows_one_run_a_row(tmp_path: Path) -> None:
     done.finish(RECORD)
     assert words(runs_table([done, going])) == [
         ["run", "job", "state", "scores"],
-        "done job finished dev 50.0% [15.0%, 85.0%], n = 4".split(),
-        "test 100.0% [99.7%, 100.0%], n = 1200".split(),
+        "done job finished dev 50.0 % [15.0 %, 85.0 %], n = 4".split(),
+        "test 100.0 % [99.7 %, 100.0 %], n = 1,200".split(),
         ["going", "job", "begun"],
     ]
 
@@ -118,7 +120,7 @@ def test_the_story_of_a_finished_run_tells_what_came_out(tmp_path: Path) -> None
         ["tokens", "2,000,000"],
         ["training", "seconds", "12.5"],
     ]
-    assert lines[7:10] == words(scores_table(run))
+    assert lines[7:10] == words(scores_view(run))
     assert lines[10] == ["setting", "value"]
     assert ["commit", "None"] not in lines
 
@@ -126,15 +128,15 @@ def test_the_story_of_a_finished_run_tells_what_came_out(tmp_path: Path) -> None
 def test_scores_stand_beside_their_interval_and_guessing(tmp_path: Path) -> None:
     run = make_run(tmp_path)
     run.finish(RECORD)
-    assert words(scores_table(run)) == [
-        ["split", "accuracy", "95", "%", "interval", "n", "guessing"],
-        "dev 50.0% 15.0% – 85.0% 4 25.0% (always Oslo)".split(),
-        "test 100.0% 99.7% – 100.0% 1200 5.0% (always Lima)".split(),
+    assert words(scores_view(run)) == [
+        ["split", "metric", "score", "95", "%", "interval", "n", "guessing"],
+        "dev accuracy 50.0 % 15.0 % – 85.0 % 4 25.0 % (always Oslo)".split(),
+        "test accuracy 100.0 % 99.7 % – 100.0 % 1,200 5.0 % (always Lima)".split(),
     ]
 
 
 def test_an_accuracy_is_written_with_interval_and_n() -> None:
-    assert percent(SCORES["dev"]) == "50.0% [15.0%, 85.0%], n = 4"
+    assert written(SCORES["dev"]) == "50.0 % [15.0 %, 85.0 %], n = 4"
 
 
 def test_answers_are_told_right_from_wrong() -> None:

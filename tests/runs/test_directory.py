@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from attnlab.errors import DamagedFileError, RunError, UserError
+from attnlab.errors import DamagedFileError, UserError
 from attnlab.runs import directory
 from attnlab.runs.directory import Run, RunPlace, list_runs, run_name
 
@@ -61,10 +61,11 @@ def test_settings_that_json_writes_alike_are_the_same(tmp_path: Path) -> None:
 
 
 def test_a_finished_run_is_found_with_its_record(tmp_path: Path) -> None:
-    begin(tmp_path).finish({"scores": {"test": 0.5}})
+    score = {"metric": "accuracy", "value": 0.5, "n": 4, "interval": [0.2, 0.8]}
+    begin(tmp_path).finish({"scores": {"test": score}})
     again = begin(tmp_path)
     assert again.finished
-    assert again.record == {"scores": {"test": 0.5}}
+    assert again.record == {"scores": {"test": score}}
 
 
 @pytest.mark.parametrize(
@@ -110,7 +111,7 @@ def test_a_plain_name_is_taken_as_it_is(tmp_path: Path, name: str) -> None:
 
 def test_a_runs_folder_that_is_a_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "runs").write_text("", encoding="utf-8")
-    with pytest.raises(RunError, match=rf"^cannot write {tmp_path}/runs/mine: "):
+    with pytest.raises(UserError, match=rf"^--runs {tmp_path}/runs is not possible: .* no folder"):
         begin(tmp_path / "runs", name="mine")
 
 

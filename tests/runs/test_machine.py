@@ -14,7 +14,7 @@ from attnlab.runs import machine
 
 def test_the_description_holds_what_a_record_needs_and_is_json() -> None:
     found = machine.describe()
-    assert set(found) == {"versions", "cpu", "platform", "commit"}
+    assert set(found) == {"command", "versions", "cpu", "platform", "commit"}
     assert set(found["cpu"]) == {"name", "features", "cores"}
     assert json.loads(json.dumps(found)) == found
 

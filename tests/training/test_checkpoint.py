@@ -101,16 +101,6 @@ def test_if_every_checkpoint_is_damaged_nothing_is_changed(checkpoints: Checkpoi
     assert contents(checkpoints.folder) == before
 
 
-def test_a_checkpoint_whose_best_one_is_damaged_is_not_whole(tmp_path: Path) -> None:
-    checkpoints = Checkpoints(tmp_path, keep_last=3)
-    save(checkpoints, 10)
-    save(checkpoints, 20, best=20)
-    save(checkpoints, 30, best=20)
-    flip_a_bit(checkpoints.path(20) / "model.safetensors")
-    assert checkpoints.newest_complete(lambda _: None) == 10
-    assert checkpoints.steps() == [10]
-
-
 def test_the_last_ones_and_the_best_one_are_kept(tmp_path: Path) -> None:
     checkpoints = Checkpoints(tmp_path, keep_last=2)
     for step in (1, 2, 3, 4, 5):

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file
-from toy import ToyTask, toy_session
+from torch import nn
+from toy import BATCH, ToyTask, toy_session
 
 from attnlab.training.loop import train
 from attnlab.training.settings import OptimiserSettings, TrainingSettings
@@ -65,3 +66,19 @@ def test_all_processes_agree_on_a_non_finite_step_and_its_examples(together: Pat
         _, (message, exit_code) = json.loads((together / f"errors-{rank}.json").read_text())
         assert f"step 1: the loss is nan, from 1 of the batch's 5 examples: {row}." in message
         assert exit_code == 1
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+def test_a_process_without_rows_and_a_table_nobody_uses_change_nothing(
+    rows: int, together: Path, tmp_path: Path
+) -> None:
+    task = ToyTask(sparse=True)
+    task.batch = lambda step: ToyTask().batch(step).part(0, BATCH // rows)  # type: ignore[method-assign]
+    task.model.extra = nn.Embedding(3, 2, sparse=True)
+    settings = replace(SETTINGS, accumulate=2)
+    with toy_session(tmp_path, settings) as session:
+        train(task, settings, session)
+    two = load_file(together / f"small-{rows}-1.safetensors")
+    for name, parameter in task.model.named_parameters():
+        if not name.startswith("extra"):
+            torch.testing.assert_close(two[name], parameter.detach(), atol=1e-12, rtol=0)

@@ -230,3 +230,45 @@ def test_bfloat16_runs_where_it_is_asked_for(tmp_path: Path) -> None:
     assert task.model.get_parameter("hidden.weight").dtype == torch.float32
     kept = json.loads((tmp_path / "toy" / "config.json").read_text())["resolved"]["hardware"]
     assert kept["precision"] == "bfloat16"
+
+
+def test_a_damaged_best_checkpoint_does_not_lose_the_run(tmp_path: Path) -> None:
+    settings = replace(SETTINGS, evaluate_every=2)
+    with stopped_at(11):
+        run(tmp_path, ToyTask(scores=[0.9, 0.5, 0.4, 0.3, 0.2]), settings)
+    assert steps_kept(tmp_path) == [2, 8, 11]
+    damaged = tmp_path / "toy" / "checkpoints" / "step-00000002" / "model.safetensors"
+    damaged.write_bytes(damaged.read_bytes()[:-1])
+    log = StringIO()
+    state = run(tmp_path, ToyTask(scores=[0.1]), settings, log=log)
+    assert "It was the best one on dev; the search starts afresh." in log.getvalue()
+    assert (state.best_step, state.best_score) == (12, 0.1)
+
+
+@pytest.mark.parametrize("scores", [[float("nan")], [0.5, float("inf")]], ids=["nan", "inf later"])
+def test_a_score_that_is_no_number_ends_the_run(scores: list[float], tmp_path: Path) -> None:
+    settings = replace(SETTINGS, evaluate_every=4)
+    with pytest.raises(NonFiniteError, match=r"evaluated after step [48]: score is (nan|inf)"):
+        run(tmp_path, ToyTask(scores=scores), settings)
+
+
+def test_a_length_in_seconds_may_have_a_long_warm_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "TIMED_STEPS", 2)
+    schedule = ScheduleSettings(warmup=50)
+    settings = replace(SETTINGS, length="1 second", schedule=schedule)
+    with toy_session(tmp_path, settings) as session:
+        assert Training(ToyTask(), settings, session).steps > 50
+
+
+def test_patience_at_the_very_end_is_no_early_stop(tmp_path: Path) -> None:
+    settings = replace(SETTINGS, evaluate_every=4, patience=2)
+    state = run(tmp_path, ToyTask(scores=[0.5, 0.4, 0.3]), settings)
+    assert (state.step, state.stopped_early) == (12, False)
+
+
+def test_patience_without_evaluations_is_refused_and_leaves_no_run(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"patience = 1 counts evaluations, but there are none"):
+        run(tmp_path, ToyTask(scores=[0.5]), replace(SETTINGS, patience=1))
+    assert not (tmp_path / "toy").exists()

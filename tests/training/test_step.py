@@ -2,13 +2,14 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
 from toy import BATCH, ToyTask, tensors, toy_stepper
 
 from attnlab.training.settings import OptimiserSettings, TrainingSettings
-from attnlab.training.step import NonFiniteError
+from attnlab.training.step import NonFiniteError, Stepper
 from attnlab.training.task import Term
 
 PLAIN = TrainingSettings(optimiser=OptimiserSettings("sgd", lr=0.1), clip=0, seed=3)
@@ -42,12 +43,20 @@ def test_the_loss_is_the_sum_of_scaled_means_over_the_whole_batch() -> None:
     assert result.tokens == BATCH
 
 
-def test_dividing_each_part_by_its_own_weight_would_be_noticed() -> None:
-    """The parts of a batch weigh differently here, so the common mistake moves the result."""
-    task = ToyTask()
-    batch = task.batch(1)
-    shares = [batch.part(i, 2).weights["even"] for i in (0, 1)]
-    assert shares[0] != shares[1]
+def test_dividing_each_part_by_its_own_weight_would_be_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The mutant: every part's mean counts alike, as in many hand-written loops."""
+    whole = after_three_steps(ToyTask(), PLAIN)
+    backward = Stepper._backward
+
+    def by_its_own_weight(self: Stepper, part: Any, _: object, sums: dict[str, float]) -> float:
+        halved = {name: 2 * weight for name, weight in part.weights.items()}
+        return backward(self, part, halved, sums)
+
+    monkeypatch.setattr(Stepper, "_backward", by_its_own_weight)
+    cut = after_three_steps(ToyTask(), replace(PLAIN, accumulate=2))
+    assert any(float((cut[n] - whole[n]).abs().max()) > 1e-3 for n in whole)
 
 
 def test_a_loss_that_miscounts_its_weight_is_refused() -> None:

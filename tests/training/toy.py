@@ -117,7 +117,7 @@ class ToyTask:
             return None
         score = self.scores[self.evaluations % len(self.scores)]
         self.evaluations += 1
-        return Evaluation(score, {"accuracy": score})
+        return Evaluation(score, {"dev_accuracy": score})
 
     def steps_in(self, amount: float, unit: str) -> float:
         return amount * ROWS / BATCH if unit == "epochs" else amount / BATCH

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from safetensors.torch import save_file
 from test_distributed import SETTINGS
-from toy import ToyTask, toy_session
+from torch import nn
+from toy import BATCH, ToyTask, toy_session
 
 from attnlab.errors import AttnlabError, UserError
 from attnlab.training.loop import train
@@ -28,6 +29,13 @@ with toy_session(folder, SETTINGS) as session:
         session.world.from_lead(fail)
     except AttnlabError as error:
         errors.append([str(error), error.exit_code])
+for rows in (1, 2):  # one process has no row at all, or a table that nobody looks at
+    small = ToyTask(sparse=True)
+    small.batch = lambda step, rows=rows: ToyTask().batch(step).part(0, BATCH // rows)  # type: ignore[method-assign,misc]
+    small.model.extra = nn.Embedding(3, 2, sparse=True)
+    with toy_session(folder, SETTINGS, name=f"small-{rows}") as session:
+        train(small, SETTINGS, session)
+    save_file(dict(small.model.named_parameters()), folder / f"small-{rows}-{rank}.safetensors")
 with toy_session(folder, SETTINGS, name="poisoned") as session:
     row = task.batch(1).ids[-1]  # stands in the part of the second process
     try:

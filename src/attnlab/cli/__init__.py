@@ -7,6 +7,7 @@ import typer
 
 from attnlab import __version__
 from attnlab.cli import doctor, knowledge, runs
+from attnlab.cli.options import process_rank
 from attnlab.errors import AttnlabError
 
 app = typer.Typer(
@@ -49,11 +50,7 @@ def main() -> None:
     except AttnlabError as error:
         if os.environ.get("ATTNLAB_DEBUG"):
             raise
-        _complain(str(error))
+        rank = process_rank()
+        if rank == 0 or not error.told_by_lead:
+            typer.echo(f"attnlab: {f'[process {rank}] ' if rank else ''}{error}", err=True)
         sys.exit(error.exit_code)
-
-
-def _complain(text: str) -> None:
-    """Write to the error stream, once among all processes of a run."""
-    if os.environ.get("RANK", "0") == "0":
-        typer.echo(f"attnlab: {text}", err=True)

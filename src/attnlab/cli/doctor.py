@@ -52,11 +52,13 @@ def doctor(runs: RunsFolder = Path("runs"), as_json: AsJson = False) -> None:
 
 def _hub() -> str:
     """Say whether the model hub can be reached."""
-    host = urlsplit(os.environ.get("HF_ENDPOINT", "https://huggingface.co")).hostname or ""
+    address = os.environ.get("HF_ENDPOINT", "https://huggingface.co")
     if os.environ.get("HF_HUB_OFFLINE", "0") not in ("0", ""):
         return "offline by HF_HUB_OFFLINE"
     try:
-        socket.create_connection((host, 443), timeout=HUB_SECONDS).close()
-    except OSError as error:
-        return f"{host} cannot be reached ({error})"
-    return f"{host} can be reached"
+        parts = urlsplit(address)
+        port = parts.port or (80 if parts.scheme == "http" else 443)
+        socket.create_connection((parts.hostname or "", port), timeout=HUB_SECONDS).close()
+    except (OSError, ValueError) as error:
+        return f"{address} cannot be reached ({error})"
+    return f"{address} can be reached"

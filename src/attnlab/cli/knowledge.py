@@ -5,7 +5,14 @@ from typing import Annotated
 
 import typer
 
-from attnlab.cli.options import Assignments, ConfigFile, RunName, RunsFolder, ShowSettings
+from attnlab.cli.options import (
+    Assignments,
+    ConfigFile,
+    RunName,
+    RunsFolder,
+    ShowSettings,
+    process_rank,
+)
 
 app = typer.Typer(
     help="Pretrain on text, then ask for what stood in it.",
@@ -52,13 +59,12 @@ def demo(
     from attnlab.recipes.knowledge.demo import run_demo
     from attnlab.report import terminal
     from attnlab.runs.directory import RunPlace
-    from attnlab.training.distributed import this_process_leads
 
     place = RunPlace(runs, name)
     run = run_demo(settings, place=place, console=Console(stderr=True))
-    if this_process_leads():
+    if process_rank() == 0:
         console = Console()
-        console.print(terminal.scores_table(run))
+        console.print(terminal.scores_view(run))
         console.print()
         console.print(terminal.answers(run.predictions("test")[:QUESTIONS]))
         console.print(f"\n{run.path}", highlight=False, soft_wrap=True)

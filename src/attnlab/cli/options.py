@@ -1,5 +1,6 @@
-"""Options that several commands share."""
+"""Options that several commands share, and which process this is."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -25,3 +26,10 @@ ShowSettings = Annotated[
     typer.Option("--settings", help="Print all settings as a --config file and stop."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def process_rank() -> int:
+    """Return the number torchrun gave this process; 0, the lead, writes to the terminal."""
+    if os.environ.get("WORLD_SIZE", "1") == "1":
+        return 0
+    return int(os.environ.get("RANK", "0"))

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from attnlab.cli.options import AsJson, RunsFolder
+from attnlab.errors import UserError
 
 app = typer.Typer(help="Look at what was run.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -36,19 +37,27 @@ def _complete_run(incomplete: str) -> list[str]:
     return [path.name for path in Path("runs").glob(f"{incomplete}*") if path.is_dir()]
 
 
+def _path(name: str, runs: Path) -> Path:
+    """Find a run or study by its name in the folder of runs, or by its path."""
+    by_name = runs / name
+    return by_name if by_name.exists() or not Path(name).exists() else Path(name)
+
+
+RUN = typer.Argument(help="Name or path of a run.", autocompletion=_complete_run)
+SPLIT = typer.Option(help="Split to compare on; test if all have it, else dev.")
+OUT = typer.Option(help="Folder for the page; without it, report/ in the first run.")
+
+
 @app.command(epilog="Example: attnlab runs show knowledge-demo-1a2b3c4d")
 def show(
-    run: Annotated[
-        str, typer.Argument(help="Name or path of a run.", autocompletion=_complete_run)
-    ],
+    run: Annotated[str, RUN],
     runs: RunsFolder = Path("runs"),
     as_json: AsJson = False,
 ) -> None:
     """Show one run: what it was asked, how far it is, what came out."""
     from attnlab.runs.directory import Run
 
-    by_name = runs / run
-    opened = Run.open(by_name if by_name.exists() or not Path(run).exists() else Path(run))
+    opened = Run.open(_path(run, runs))
     if as_json:
         record = opened.record if opened.finished else None
         typer.echo(json.dumps({"config": opened.config, "record": record}, indent=2))
@@ -59,3 +68,46 @@ def show(
     from attnlab.report.terminal import run_story
 
     Console().print(run_story(opened))
+
+
+@app.command(epilog="Example: attnlab runs compare knowledge-demo-1a2b3c4d knowledge-demo-5e6f7a8b")
+def compare(
+    run: Annotated[list[str], RUN],
+    split: Annotated[str | None, SPLIT] = None,
+    runs: RunsFolder = Path("runs"),
+    as_json: AsJson = False,
+) -> None:
+    """Compare runs on the same examples: intervals, paired tests, and what to distrust.
+
+    Runs that differ in nothing but the seed count as one condition with several seeds.
+    """
+    from attnlab.runs.directory import Run
+
+    if len(set(run)) < 2:
+        raise UserError("a comparison needs at least two different runs.")
+    opened = [Run.open(_path(name, runs)) for name in dict.fromkeys(run)]
+
+    from rich.console import Console
+
+    from attnlab.evaluation.comparison import compare as compare_runs
+    from attnlab.report.comparison import comparison_json, comparison_view
+
+    found = compare_runs(opened, split=split)
+    if as_json:
+        typer.echo(json.dumps(comparison_json(found), indent=2))
+    else:
+        Console().print(comparison_view(found), soft_wrap=False)
+
+
+@app.command(epilog="Example: attnlab runs report knowledge-demo-1a2b3c4d")
+def report(
+    run: Annotated[list[str], RUN],
+    out: Annotated[Path | None, OUT] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Write Markdown.")] = False,
+    runs: RunsFolder = Path("runs"),
+) -> None:
+    """Write a self-contained page about runs, or about one study, with every figure beside it."""
+    from attnlab.report.write import write_report
+
+    paths = [_path(name, runs) for name in run]
+    typer.echo(write_report(paths, out, as_markdown=markdown))

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from attnlab.evaluation.collapse import collapse_verdict
 from attnlab.evaluation.intervals import wilson
 
 
@@ -20,13 +21,16 @@ def score_answers(
     commonest, _ = Counter(train_gold).most_common(1)[0]
     guessed = sum(answer == commonest for answer in gold)
     return {
-        "accuracy": right / len(gold),
+        "metric": "accuracy",
+        "value": right / len(gold),
         "right": right,
         "n": len(gold),
         "interval": list(wilson(right, len(gold))),
         "baseline": {
-            "always": commonest,
-            "accuracy": guessed / len(gold),
+            "name": f"always {commonest}",
+            "answer": commonest,
+            "value": guessed / len(gold),
             "right": guessed,
         },
+        "verdict": collapse_verdict(gold, predicted),
     }

@@ -1,11 +1,11 @@
 """The task of every language model here: predict the tokens that a batch scores."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import torch.nn.functional as F
 from torch import nn
 
-from attnlab.data.batches import IGNORED, Batches, TokenBatch
+from attnlab.data.batches import IGNORED, Batches, TokenBatch, TokenRow, collate
 from attnlab.training.parameter_groups import ParameterGroups
 from attnlab.training.task import Evaluation, Term
 
@@ -36,3 +36,14 @@ class NextToken:
     def parameter_groups(self) -> ParameterGroups:
         """Matrices are those of the blocks; the head belongs with the embeddings."""
         return ParameterGroups.of(self.model, embeddings=["head.weight"])
+
+
+def row_losses(model: nn.Module, rows: Sequence[TokenRow]) -> list[float]:
+    """Return the summed loss of each row's scored tokens, in nats."""
+    batch = collate(rows).to(next(model.parameters()).device)
+    logits = model(batch.inputs).double()
+    losses = F.cross_entropy(
+        logits.transpose(1, 2), batch.targets, ignore_index=IGNORED, reduction="none"
+    )
+    totals: list[float] = losses.sum(dim=1).tolist()
+    return totals

@@ -8,14 +8,17 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from attnlab.config import flatten
+from attnlab.evaluation.metrics import metric_called
+from attnlab.report.document import Grid
+from attnlab.report.grids import doubts, scores_grid
 from attnlab.runs.directory import Run
 
 
 def runs_table(runs: Sequence[Run]) -> RenderableType:
     """Show one run a row."""
-    table = _table(Column("run", no_wrap=True), "job", "state", "scores")
+    table = table_of(Column("run", no_wrap=True), "job", "state", "scores")
     for run in runs:
-        _add(table, run.name, run.config["job"], run_state(run), scores_text(run))
+        add_row(table, run.name, run.config["job"], run_state(run), scores_text(run))
     return table
 
 
@@ -33,71 +36,71 @@ def scores_text(run: Run) -> str:
     if not run.finished:
         return ""
     scores = run.record["scores"].items()
-    return "\n".join(f"{split} {percent(score)}" for split, score in scores)
+    return "\n".join(f"{split} {written(score)}" for split, score in scores)
 
 
-def percent(score: dict[str, Any]) -> str:
-    """Write an accuracy with its interval and n."""
+def written(score: dict[str, Any]) -> str:
+    """Write a score with its interval and n."""
+    metric = metric_called(score["metric"])
     low, high = score["interval"]
-    return f"{score['accuracy']:.1%} [{low:.1%}, {high:.1%}], n = {score['n']}"
+    bounds = f"[{metric.write(low)}, {metric.write(high)}]"
+    return f"{metric.write(score['value'])} {bounds}, n = {score['n']:,}"
 
 
 def run_story(run: Run) -> RenderableType:
     """Show one run: what it was asked, how far it is, what came out."""
     config = run.config
-    table = _table()
-    _add(table, "run", str(run.path))
-    _add(table, "job", config["job"])
-    _add(table, "state", run_state(run))
+    table = table_of()
+    add_row(table, "run", str(run.path))
+    add_row(table, "job", config["job"])
+    add_row(table, "state", run_state(run))
     for key, value in config["resolved"].items():
-        _add(table, key, _plain(value))
+        add_row(table, key, _plain(value))
     if run.finished:
         record = run.record
         for name in ("best_step", "tokens", "training_seconds", "commit"):
             if record.get(name) is not None:
-                _add(table, name.replace("_", " "), _plain(record[name]))
-    settings = _table("setting", "value")
+                add_row(table, name.replace("_", " "), _plain(record[name]))
+    settings = table_of("setting", "value")
     for key, value in flatten(config["settings"]):
-        _add(settings, key, _plain(value))
+        add_row(settings, key, _plain(value))
     parts: list[RenderableType] = [table]
     if run.finished:
-        parts += ["", scores_table(run)]
+        parts += ["", scores_view(run)]
     return Group(*parts, "", settings)
 
 
-def scores_table(run: Run) -> RenderableType:
-    """Show the scores of a finished run beside what guessing gives."""
-    table = _table("split", "accuracy", "95 % interval", "n", "guessing")
-    for split, score in run.record["scores"].items():
-        low, high = score["interval"]
-        baseline = score["baseline"]
-        _add(
-            table,
-            split,
-            f"{score['accuracy']:.1%}",
-            f"{low:.1%} – {high:.1%}",
-            str(score["n"]),
-            f"{baseline['accuracy']:.1%} (always {baseline['always']})",
-        )
-    return table
+def scores_view(run: Run) -> RenderableType:
+    """Show the scores of a finished run beside what guessing gives, and what to doubt."""
+    warnings = [Text(doubt, "red") for doubt in doubts(run)]
+    return Group(grid_view(scores_grid(run)), *warnings)
 
 
 def answers(rows: Sequence[dict[str, Any]]) -> RenderableType:
     """Show questions with the model's answers, right or wrong."""
-    table = _table("question", "answer", "sure", "")
+    table = table_of("question", "answer", "sure", "")
     for row in rows:
         right = row["prediction"] == row["gold"]
         verdict = Text("right", "green") if right else Text(f"wrong: {row['gold']}", "red")
         sure = f"{row['confidence']:.0%}"
-        _add(table, row["question"], row["prediction"], sure, verdict)
+        add_row(table, row["question"], row["prediction"], sure, verdict)
     return table
 
 
-def _table(*columns: Column | str) -> Table:
+def grid_view(grid: Grid) -> RenderableType:
+    """Show a grid."""
+    table = table_of(*grid.columns)
+    for row in grid.rows:
+        add_row(table, *row)
+    return table
+
+
+def table_of(*columns: Column | str) -> Table:
+    """Return an empty table in the house's look; without columns it has no header."""
     return Table(*columns, box=None, pad_edge=False, header_style="bold", show_header=bool(columns))
 
 
-def _add(table: Table, *cells: str | Text) -> None:
+def add_row(table: Table, *cells: str | Text) -> None:
     """Add a row as it is: what a user or a model wrote is no markup."""
     table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in cells))
 

@@ -18,7 +18,6 @@ import shutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO
 
 from attnlab.errors import DamagedFileError, UserError
@@ -32,6 +31,7 @@ from attnlab.runs.files import (
 )
 
 LONGEST_NAME = 200
+SCORE = {"metric", "value", "n", "interval"}
 CONFIG, METRICS, RECORD, LOCK = "config.json", "metrics.jsonl", "record.json", ".lock"
 
 
@@ -55,18 +55,13 @@ class Run:
     def begin(cls, job: str, settings: Mapping[str, Any], place: RunPlace) -> "Run":
         """Make the directory for these settings, or go on with the one that has them."""
         path = place.root / run_name(job, settings, place.name)
-        if path.exists():
-            run = cls.open(path)
-            _refuse_other_settings(run, job, settings)
-            return run
-        # Made beside and renamed: a crash must not leave a folder half made.
-        beside = path.with_name(f".{path.name}.tmp")
-        with naming_the_path(path):
-            beside.mkdir(parents=True, exist_ok=True)
-            config = {"job": job, "settings": settings, "resolved": {}}
-            write_synced(beside / CONFIG, to_json(config))
-            beside.rename(path)
-        return cls(path, is_new=True)
+        if not path.exists():
+            _refuse_a_file_on_the_way(path)
+            if _make(path, {"job": job, "settings": settings, "resolved": {}}):
+                return cls(path, is_new=True)
+        run = cls.open(path)
+        _refuse_other_settings(run, job, settings)
+        return run
 
     @classmethod
     def open(cls, path: Path) -> "Run":
@@ -101,8 +96,12 @@ class Run:
     def record(self) -> dict[str, Any]:
         """What came out of a finished run."""
         record = read_json(self.path / RECORD)
-        if not isinstance(record.get("scores"), dict):
-            raise DamagedFileError(f"{self.path / RECORD} lacks scores.")
+        scores = record.get("scores")
+        for split, score in scores.items() if isinstance(scores, dict) else [("", None)]:
+            if not isinstance(score, dict) or not score.keys() >= SCORE:
+                wanted = ", ".join(sorted(SCORE))
+                place = f"scores.{split}" if split else "scores"
+                raise DamagedFileError(f"{self.path / RECORD}: {place} lacks some of {wanted}.")
         return record
 
     def check(self) -> None:
@@ -122,7 +121,11 @@ class Run:
     def metrics(self) -> list[dict[str, Any]]:
         """Read the logged lines; a run that logged nothing yet has none."""
         path = self.path / METRICS
-        return read_json_lines(path) if path.exists() else []
+        lines = read_json_lines(path) if path.exists() else []
+        for number, line in enumerate(lines, 1):
+            if not isinstance(line.get("step"), int):
+                raise DamagedFileError(f"{path}:{number} has no step.")
+        return lines
 
     def write_predictions(self, split: str, rows: Iterable[Mapping[str, Any]]) -> None:
         """Store the answers on one split, one example a line."""
@@ -132,10 +135,14 @@ class Run:
             path.parent.mkdir(exist_ok=True)
         replace_file(path, text.encode())
 
+    def has_predictions(self, split: str) -> bool:
+        """Whether answers on that split are stored."""
+        return (self.path / "predictions" / f"{split}.jsonl").exists()
+
     def predictions(self, split: str) -> list[dict[str, Any]]:
         """Read the stored answers on one split."""
         path = self.path / "predictions" / f"{split}.jsonl"
-        if not path.exists():
+        if not self.has_predictions(split):
             raise UserError(f"the run {self.name} has no predictions on {split!r} ({path}).")
         return read_json_lines(path)
 
@@ -170,16 +177,33 @@ class Run:
         self._lock = lock
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Let the run go; the operating system does the same for a killed process."""
         if self._lock:
             self._lock.close()
             self._lock = None
+
+
+def _make(path: Path, config: Mapping[str, Any]) -> bool:
+    """Make a run's folder at once; return False if another process was quicker."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with naming_the_path(path):
+        beside.mkdir(parents=True, exist_ok=True)
+        write_synced(beside / CONFIG, to_json(config))
+        try:
+            beside.rename(path)
+        except OSError:
+            shutil.rmtree(beside, ignore_errors=True)
+            if not path.exists():
+                raise
+            return False
+    return True
+
+
+def _refuse_a_file_on_the_way(path: Path) -> None:
+    for parent in path.parents:
+        if parent.exists() and not parent.is_dir():
+            raise UserError(f"--runs {path.parent} is not possible: {parent} is no folder.")
 
 
 def run_name(job: str, settings: Mapping[str, Any], name: str | None = None) -> str:
@@ -187,7 +211,7 @@ def run_name(job: str, settings: Mapping[str, Any], name: str | None = None) -> 
     if name is None:
         canonical = json.dumps(settings, sort_keys=True, separators=(",", ":"), allow_nan=False)
         return f"{job}-{hashlib.sha256(canonical.encode()).hexdigest()[:8]}"
-    plain = name and not name.startswith(".") and "/" not in name and "\0" not in name
+    plain = name and name.isprintable() and not name.startswith(".") and "/" not in name
     if not plain or len(name.encode()) > LONGEST_NAME:
         raise UserError(
             f"--name {name!r} is not possible: it must be a plain folder name of at most"

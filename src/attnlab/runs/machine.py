@@ -3,8 +3,10 @@
 import importlib.metadata
 import os
 import platform
+import shlex
 import shutil
 import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -80,8 +82,9 @@ def commit() -> str | None:
 
 
 def describe() -> dict[str, Any]:
-    """Return everything about this machine that belongs into a record."""
+    """Return everything about this machine and this process that belongs into a record."""
     return {
+        "command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
         "versions": versions(),
         "cpu": cpu(),
         "platform": platform.platform(),

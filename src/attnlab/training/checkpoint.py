@@ -95,23 +95,28 @@ class Checkpoints:
             json.loads(contents[STATE]),
         )
 
+    def problem(self, step: int) -> str | None:
+        """Say what is wrong with a checkpoint, if anything."""
+        try:
+            self.load(step)
+        except DamagedFileError as error:
+            return str(error)
+        return None
+
     def newest_complete(self, warn: Callable[[str], None]) -> int | None:
-        """Find the newest checkpoint that is whole, together with the best one it speaks of.
+        """Find the newest checkpoint that is whole.
 
         Damaged ones are named by ``warn`` and set aside; if no checkpoint is whole, nothing is
         touched and the damage is the error.
         """
         problems: dict[int, str] = {}
         for step in self.steps():
-            try:
-                best = self.load(step).state.get("best_step")
-                if best is not None and best != step:
-                    self._verified(best)
-            except DamagedFileError as error:
-                problems[step] = str(error)
+            problem = self.problem(step)
+            if problem:
+                problems[step] = problem
                 continue
-            for damaged, problem in problems.items():
-                warn(f"{problem} Going back to the checkpoint of step {step}.")
+            for damaged, told in problems.items():
+                warn(f"{told} Going back to the checkpoint of step {step}.")
                 self._set_aside(damaged)
             return step
         if problems:

@@ -10,7 +10,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
-from attnlab.errors import AttnlabError
+from attnlab.errors import AttnlabError, UserError
 
 
 class World:
@@ -71,18 +71,21 @@ class World:
         for gradient, piece in zip(gradients, pieces, strict=True):
             gradient.copy_(piece.view_as(gradient))
 
-    def sum_sparse_gradients(self, parameters: Sequence[nn.Parameter]) -> None:
+    def sum_sparse_gradients(self, tables: Sequence[nn.Parameter]) -> None:
         """The same for tables whose gradients are sparse: rows are gathered, then added."""
-        if self.size == 1:
+        if self.size == 1 or not tables:
             return
-        for parameter in parameters:
-            gradient = parameter.grad
-            if gradient is None:
-                gradient = torch.zeros_like(parameter, layout=torch.sparse_coo)
-            gradient = gradient.coalesce()
-            rows = self._gather_rows(gradient.indices()[0], gradient.values())
-            parameter.grad = torch.sparse_coo_tensor(
-                rows[0][None], rows[1], size=parameter.shape, check_invariants=False
+        present = self.sum_small([float(table.grad is not None) for table in tables])
+        for table, count in zip(tables, present, strict=True):
+            if not count:
+                continue
+            index, rows = torch.empty(0, dtype=torch.int64), table.new_zeros(0, *table.shape[1:])
+            if table.grad is not None:
+                gradient = table.grad.coalesce()
+                index, rows = gradient.indices()[0], gradient.values()
+            index, rows = self._gather_rows(index.to(table.device), rows.detach())
+            table.grad = torch.sparse_coo_tensor(
+                index[None], rows, size=table.shape, check_invariants=False
             ).coalesce()
 
     def _gather_rows(self, index: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
@@ -115,13 +118,8 @@ class World:
 
 def _raise_as_lead(message: str, exit_code: int) -> NoReturn:
     error = AttnlabError(message)
-    error.exit_code = exit_code
+    error.exit_code, error.told_by_lead = exit_code, True
     raise error
-
-
-def this_process_leads() -> bool:
-    """Tell from the environment alone whether this process may write to the terminal."""
-    return os.environ.get("RANK", "0") == "0"
 
 
 def join_world() -> World:
@@ -129,6 +127,12 @@ def join_world() -> World:
     size = int(os.environ.get("WORLD_SIZE", "1"))
     if size == 1:
         return World()
+    missing = [k for k in ("RANK", "MASTER_ADDR", "MASTER_PORT") if k not in os.environ]
+    if missing:
+        raise UserError(
+            f"WORLD_SIZE is {size}, but {', '.join(missing)} is not set: start several processes"
+            " with torchrun, or unset WORLD_SIZE."
+        )
     if not dist.is_initialized():  # once for the life of the process: joining again may hang
         # gloo carries CPU tensors and the small agreements; nccl is added for CUDA tensors.
         dist.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo")

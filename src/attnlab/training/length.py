@@ -8,6 +8,7 @@ from typing import NamedTuple
 from attnlab.errors import UserError
 
 UNITS = ("steps", "epochs", "tokens", "seconds")
+LONGEST = 1e12
 _FACTORS = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
 
 
@@ -23,7 +24,7 @@ def parse_length(text: str) -> Length:
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kMG]?)\s*([a-z]+)\s*", text)
     unit = match[3] if match else ""
     unit = unit if unit.endswith("s") else f"{unit}s"
-    if not match or unit not in UNITS or not float(match[1]) > 0:
+    if not match or unit not in UNITS or not 0 < float(match[1]) < LONGEST:
         raise UserError(
             f"training.length = {text!r} is not possible: give a number above 0 and one of"
             f" {', '.join(UNITS)}, for example '300 steps' or '2.2M tokens'."

@@ -1,10 +1,12 @@
 """The training loop: steps, evaluations, checkpoints, and a clean end whenever it is asked to."""
 
+import math
 import time
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from attnlab.errors import DamagedFileError, StoppedError
+from attnlab.errors import DamagedFileError, StoppedError, UserError
 from attnlab.runs.directory import METRICS
 from attnlab.runs.metrics import MetricsFile
 from attnlab.training.checkpoint import (
@@ -19,7 +21,7 @@ from attnlab.training.length import count_steps, parse_length
 from attnlab.training.optimisation import Optimisation
 from attnlab.training.progress import progress_display
 from attnlab.training.session import Session
-from attnlab.training.settings import TrainingSettings
+from attnlab.training.settings import ScheduleSettings, TrainingSettings
 from attnlab.training.signals import StopRequest
 from attnlab.training.step import NonFiniteError, Stepper, StepResult
 from attnlab.training.task import Task
@@ -56,15 +58,22 @@ class Training:
 
     def __init__(self, task: Task[Any], settings: TrainingSettings, session: Session) -> None:
         self.task, self.settings, self.session = task, settings, session
+        if settings.patience and not settings.evaluate_every:
+            raise UserError(
+                f"training.patience = {settings.patience} counts evaluations, but there are none"
+                " on the way: set training.evaluate_every as well."
+            )
         task.model.to(session.hardware.device, session.hardware.parameter_dtype)
         self.steps = self._count_steps()
-        self.optimisation = self._new_optimisation(self.steps)
+        groups = task.parameter_groups()
+        self.optimisation = Optimisation(task.model, groups, settings, steps=self.steps)
         self.stepper = self._stepper(self.optimisation)
         self.checkpoints = Checkpoints(
             session.run.path / "checkpoints", keep_last=settings.keep_last
         )
         self.frozen_sha256 = frozen_sha256(task.model)
         self.state = TrainingState()
+        self._metrics: MetricsFile | None = None
 
     def run(self) -> TrainingState:
         """Train to the end, from wherever the run stands, and leave the best weights in place."""
@@ -77,10 +86,7 @@ class Training:
         return self.state
 
     def _train(self) -> None:
-        metrics = None
-        if self.session.world.lead:
-            path = self.session.run.path / METRICS
-            metrics = MetricsFile(path, keep=self.state.metrics_bytes)
+        self._open_log()
         title, start = self.session.run.name, self.state.step
         display = progress_display(self.session.console, title, start=start, steps=self.steps)
         try:
@@ -89,7 +95,7 @@ class Training:
                     began = time.perf_counter()
                     result = self.stepper.take(step, asked_to_stop=lambda: stop.signal_number)
                     progress.update(step, loss=result.loss, tokens=result.tokens)
-                    self._finish_step(step, result, metrics, began)
+                    self._finish_step(step, result, began)
                     if self.state.stopped_early:
                         break
         except NonFiniteError as error:
@@ -98,19 +104,17 @@ class Training:
             advice = "Look at those examples, or lower the learning rate."
             raise NonFiniteError(f"{error} {kept}{advice}") from None
         finally:
-            if metrics:
-                metrics.close()
+            if self._metrics:
+                self._metrics.close()
 
-    def _finish_step(
-        self, step: int, result: StepResult, metrics: MetricsFile | None, began: float
-    ) -> None:
+    def _finish_step(self, step: int, result: StepResult, began: float) -> None:
         """Log, evaluate and save as the settings say; leave if a signal asked for it."""
         last, every = step == self.steps, self.settings
         seconds = self.state.seconds + time.perf_counter() - began
         tokens = self.state.tokens + result.tokens
         self.state = replace(self.state, step=step, tokens=tokens, seconds=seconds)
-        if metrics and (last or step % every.log_every == 0):
-            metrics.append(
+        if last or step % every.log_every == 0:
+            self._log(
                 {
                     "step": step,
                     "loss": result.loss,
@@ -123,10 +127,10 @@ class Training:
             )
         improved = False
         if last or (every.evaluate_every and step % every.evaluate_every == 0):
-            improved = self._evaluate(metrics)
+            improved = self._evaluate()
         stop = result.stop_signal
         if last or improved or stop or self.state.stopped_early or step % every.save_every == 0:
-            self._save(metrics)
+            self._save()
         if stop:
             raise StoppedError(
                 f"stopped after step {step} of {self.steps}; everything is saved in"
@@ -134,15 +138,18 @@ class Training:
                 signal_number=stop,
             )
 
-    def _evaluate(self, metrics: MetricsFile | None) -> bool:
+    def _evaluate(self) -> bool:
         """Score the model on dev; return whether it is the best so far."""
         began = time.perf_counter()
         with inference(self.task.model, self.session.hardware):
             evaluation = self.task.evaluate()
         if evaluation is None:
             return False
-        score = float(self.session.world.from_lead(lambda: float(evaluation.score)))
         state = self.state
+        score = float(self.session.world.from_lead(lambda: float(evaluation.score)))
+        for name, value in {"score": score, **evaluation.metrics}.items():
+            if not math.isfinite(value):
+                raise NonFiniteError(f"evaluated after step {state.step}: {name} is {value}.")
         improved = state.best_score is None or score > state.best_score
         worse = 0 if improved else state.worse_evaluations + 1
         self.state = replace(
@@ -150,18 +157,32 @@ class Training:
             best_step=state.step if improved else state.best_step,
             best_score=score if improved else state.best_score,
             worse_evaluations=worse,
-            stopped_early=bool(self.settings.patience) and worse >= self.settings.patience,
+            stopped_early=0 < self.settings.patience <= worse and state.step < self.steps,
         )
-        if metrics:
-            seconds = round(time.perf_counter() - began, 3)
-            found = {f"dev_{name}": value for name, value in evaluation.metrics.items()}
-            metrics.append({"step": state.step, **found, "evaluation_seconds": seconds})
+        seconds = round(time.perf_counter() - began, 3)
+        self._log({"step": state.step, **evaluation.metrics, "evaluation_seconds": seconds})
         return improved
 
-    def _save(self, metrics: MetricsFile | None) -> None:
+    def _open_log(self) -> None:
+        def open_file() -> None:
+            path = self.session.run.path / METRICS
+            self._metrics = MetricsFile(path, keep=self.state.metrics_bytes)
+
+        self.session.world.from_lead(open_file)
+
+    def _log(self, line: Mapping[str, Any]) -> None:
+        """Let the lead write a line; if it cannot, every process learns why."""
+
         def write() -> None:
-            assert metrics is not None
-            self.state = replace(self.state, metrics_bytes=metrics.sync())
+            assert self._metrics is not None
+            self._metrics.append(line)
+
+        self.session.world.from_lead(write)
+
+    def _save(self) -> None:
+        def write() -> None:
+            assert self._metrics is not None
+            self.state = replace(self.state, metrics_bytes=self._metrics.sync())
             state = asdict(self.state) | {
                 "optimisation": self.optimisation.state(),
                 "frozen_sha256": self.frozen_sha256,
@@ -192,7 +213,20 @@ class Training:
             load_model_tensors(self.task.model, checkpoint.model)
             self.optimisation.load(checkpoint.optimiser, saved.pop("optimisation"))
             self.state = TrainingState(**saved)
+            self._forget_a_lost_best()
         self.task.model.train()
+
+    def _forget_a_lost_best(self) -> None:
+        """Go on without the best checkpoint if it is damaged; the search for it starts afresh."""
+        best = self.state.best_step
+
+        def problem() -> str | None:
+            return self.checkpoints.problem(best) if best is not None else None
+
+        told = self.session.world.from_lead(problem)
+        if told:
+            self.session.say(f"{told} It was the best one on dev; the search starts afresh.")
+            self.state = replace(self.state, best_step=None, best_score=None, worse_evaluations=0)
 
     def _count_steps(self) -> int:
         length = parse_length(self.settings.length)
@@ -205,7 +239,9 @@ class Training:
     def _seconds_per_step(self) -> float:
         """Time a few steps, then put the weights back as they were."""
         before = {n: t.clone() for n, t in model_tensors(self.task.model).items()}
-        stepper = self._stepper(self._new_optimisation(steps=2 * TIMED_STEPS))
+        plain = replace(self.settings, schedule=ScheduleSettings())
+        groups, steps = self.task.parameter_groups(), 2 * TIMED_STEPS
+        stepper = self._stepper(Optimisation(self.task.model, groups, plain, steps=steps))
         self.task.model.train()
         for step in range(1, TIMED_STEPS + 1):
             stepper.take(step)  # the first steps are slower: caches fill, memory is mapped
@@ -215,10 +251,6 @@ class Training:
         elapsed = time.perf_counter() - began
         load_model_tensors(self.task.model, before)
         return elapsed / TIMED_STEPS
-
-    def _new_optimisation(self, steps: int) -> Optimisation:
-        groups = self.task.parameter_groups()
-        return Optimisation(self.task.model, groups, self.settings, steps=steps)
 
     def _stepper(self, optimisation: Optimisation) -> Stepper:
         session = self.session

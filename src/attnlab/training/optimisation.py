@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LinearLR, LRScheduler, SequentialLR
@@ -24,14 +25,15 @@ class Optimisation:
         groups.check(model)
         named = dict(model.named_parameters())
         kinds = {f.name: {n: named[n] for n in getattr(groups, f.name)} for f in fields(groups)}
-        none: dict[str, nn.Parameter] = {}
-        dense, sparse = {**kinds, "sparse": none}, {**dict.fromkeys(kinds, none)}
-        sparse["sparse"] = kinds["sparse"]
+        dense = {kind: group for kind, group in kinds.items() if kind != "sparse"}
         self.optimisers: list[Optimizer] = []
         if any(dense.values()):
             self.optimisers += build_optimisers(settings.optimiser, dense)
-        if any(sparse.values()):
-            self.optimisers += build_optimisers(settings.sparse_optimiser, sparse)
+        if kinds["sparse"]:
+            torch.sparse.check_sparse_tensor_invariants.disable()  # type: ignore[no-untyped-call] # or it warns
+            self.optimisers += build_optimisers(
+                settings.sparse_optimiser, {"sparse": kinds["sparse"]}
+            )
         if not self.optimisers:
             raise UserError("nothing to train: no parameter of the model has a gradient.")
         self.schedules = [build_schedule(o, settings.schedule, steps) for o in self.optimisers]
@@ -76,9 +78,11 @@ class Optimisation:
         for entry, value in {**tensors, **state["numbers"]}.items():
             name, _, key = entry.rpartition("/")
             parameter = by_name[name]
-            if isinstance(value, Tensor) and value.ndim:
+            optimiser = owner[parameter]
+            # A fused optimiser keeps even its step count where the parameter is.
+            if isinstance(value, Tensor) and (value.ndim or optimiser.defaults.get("fused")):
                 value = value.to(parameter.device)
-            owner[parameter].state[parameter][key] = value
+            optimiser.state[parameter][key] = value
         for optimiser, rates in zip(self.optimisers, state["rates"], strict=True):
             for group, rate in zip(optimiser.param_groups, rates, strict=True):
                 group["lr"] = rate
@@ -96,6 +100,8 @@ class Optimisation:
 
 def build_optimisers(settings: OptimiserSettings, parameters: Parameters) -> list[Optimizer]:
     """Build the named optimiser; a value it refuses is the user's error."""
+    if "lr" in settings.options:
+        raise UserError("the learning rate is no option: set training.optimiser.lr itself.")
     options = {**settings.options, "lr": settings.lr}
     try:
         built: list[Optimizer] = OPTIMISERS.build(settings.name, parameters, options=options)

@@ -9,7 +9,6 @@ from typing import Any
 from rich.console import Console
 
 from attnlab.config import to_dict
-from attnlab.errors import UserError
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training import hardware
 from attnlab.training.distributed import World, join_world
@@ -37,11 +36,11 @@ class Session:
             self.console.print(text, highlight=False, soft_wrap=True)
 
 
-def _take_back_on_a_users_mistake(run: Run) -> Callable[..., None]:
-    """Return an exit that removes a run which never began, so that a mistake changes nothing."""
+def _take_back_if_it_never_began(run: Run) -> Callable[..., None]:
+    """Return an exit that removes a run that failed before step 1: a mistake changes nothing."""
 
     def leave(kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None and issubclass(kind, UserError):
+        if kind is not None:
             run.discard_if_untouched()
 
     return leave
@@ -57,7 +56,7 @@ def open_session(
 
         def begin() -> str:
             run = stack.enter_context(Run.begin(job, to_dict(settings), place))
-            stack.push(_take_back_on_a_users_mistake(run))
+            stack.push(_take_back_if_it_never_began(run))
             return str(run.path)
 
         run = Run(Path(world.from_lead(begin)))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
-from annotated_types import Ge, Gt
+from annotated_types import Ge, Gt, Interval
 
 Device = Literal["auto", "cpu", "cuda", "mps"]
 Precision = Literal["auto", "float32", "bfloat16", "float64"]
@@ -53,7 +53,7 @@ class TrainingSettings:
     """Arithmetic of the forward pass. auto: bfloat16 where the processor has it, else float32."""
     device: Device = "auto"
     """Where to compute. auto: cuda, then mps, then cpu."""
-    threads: Annotated[int, Ge(0)] = 0
+    threads: Annotated[int, Interval(ge=0, le=1024)] = 0
     """Threads of each process; 0 shares the cores out among the processes of this machine."""
     log_every: Annotated[int, Ge(1)] = 10
     """Steps between two lines of metrics.jsonl."""

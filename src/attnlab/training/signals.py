@@ -2,7 +2,7 @@
 
 import signal
 import time
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any
 
 from attnlab.errors import StoppedError
@@ -29,12 +29,7 @@ class StopRequest:
             self._before[number] = signal.signal(number, self._note)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Give the signals back to whoever had them."""
         for number, handler in self._before.items():
             signal.signal(number, handler)

@@ -23,6 +23,8 @@ SHOWN_IDS = 10
 class NonFiniteError(RunError):
     """The loss or a gradient is not a number; the weights are those of the step before."""
 
+    told_by_lead = True
+
 
 class StepResult(NamedTuple):
     """What a step came to, over the whole batch."""

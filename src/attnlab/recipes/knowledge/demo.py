@@ -14,10 +14,10 @@ from attnlab.data.batches import Batches, TokenRow
 from attnlab.data.characters import CharacterVocabulary
 from attnlab.data.world import PLACES, Person, World, make_world
 from attnlab.evaluation.accuracy import score_answers, share_right
-from attnlab.evaluation.splits import content_sha256
+from attnlab.evaluation.ledger import split_ledger
 from attnlab.models.decoding import continue_greedily
 from attnlab.models.gpt import GPT
-from attnlab.models.next_token import NextToken
+from attnlab.models.next_token import NextToken, row_losses
 from attnlab.recipes.knowledge.settings import DemoSettings
 from attnlab.runs import machine
 from attnlab.runs.directory import Run, RunPlace
@@ -35,7 +35,7 @@ def run_demo(settings: DemoSettings, *, place: RunPlace, console: Console) -> Ru
     """Train, ask everybody in test, and leave the run with its record; resumes by itself."""
     with open_session(JOB, settings, settings.training, place=place, console=console) as session:
         if not session.run.finished:
-            world = make_world(**asdict(settings.world), seed=settings.training.seed)
+            world = make_world(**asdict(settings.world))
             subject = Subject(world, settings)
             state = train(subject.task, settings.training, session)
             session.world.from_lead(lambda: _write_results(session, subject, world, state))
@@ -60,12 +60,14 @@ class Subject:
         self.task = NextToken(self.model, batches, evaluate=self.evaluate)
 
     def evaluate(self) -> Evaluation:
-        """Score the answers about the people of dev."""
-        answers = self.ask(self.world.dev)
-        accuracy = share_right(
-            [answer["gold"] for answer in answers], [answer["prediction"] for answer in answers]
-        )
-        return Evaluation(accuracy, {"accuracy": accuracy})
+        """Score the answers about the people of dev; as many of train are asked to compare."""
+        train, dev = self.world.train[: len(self.world.dev)], self.world.dev
+        accuracy = {
+            name: share_right([a["gold"] for a in answers], [a["prediction"] for a in answers])
+            for name, answers in (("train", self.ask(train)), ("dev", self.ask(dev)))
+        }
+        logged = {f"{name}_accuracy": value for name, value in accuracy.items()}
+        return Evaluation(accuracy["dev"], logged)
 
     def ask(self, people: Sequence[Person]) -> list[dict[str, Any]]:
         """Return the model's answer about each person, and the probability it gives it."""
@@ -77,6 +79,8 @@ class Subject:
             max_new=MAX_ANSWER,
             max_len=self.model.max_len,
         )
+        rows = [self._question_row(person, whole=False) for person in people]
+        losses = row_losses(self.model, rows)
         return [
             {
                 "id": person.name,
@@ -84,8 +88,9 @@ class Subject:
                 "gold": person.place,
                 "prediction": self.vocabulary.decode(continuation.tokens),
                 "confidence": continuation.probability,
+                "loss": loss,
             }
-            for person, continuation in zip(people, continuations, strict=True)
+            for person, continuation, loss in zip(people, continuations, losses, strict=True)
         ]
 
     def score(self, answers: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -103,11 +108,14 @@ class Subject:
             TokenRow(f"sentence {i}: {text}", [*encode(text), mark])
             for i, text in enumerate(self.world.sentences, 1)
         ]
-        questions = [
-            TokenRow(f"question: {p.question}", [*encode(p.question), mark, *encode(p.place), mark])
-            for p in self.world.train
-        ]
-        return sentences + questions
+        return sentences + [self._question_row(person) for person in self.world.train]
+
+    def _question_row(self, person: Person, *, whole: bool = True) -> TokenRow:
+        """The question, then the answer; scored as a whole, or the answer alone."""
+        encode, mark = self.vocabulary.encode, self.vocabulary.mark
+        question, answer = [*encode(person.question), mark], [*encode(person.place), mark]
+        scored_from = 1 if whole else len(question)
+        return TokenRow(f"question: {person.question}", question + answer, scored_from)
 
 
 def _write_results(session: Session, subject: Subject, world: World, state: TrainingState) -> None:
@@ -123,9 +131,17 @@ def _write_results(session: Session, subject: Subject, world: World, state: Trai
         {
             "job": JOB,
             "scores": scores,
-            "splits": {name: content_sha256(map(asdict, rows)) for name, rows in splits.items()},
+            "ledger": split_ledger(
+                {name: [_ledger_row(person) for person in rows] for name, rows in splits.items()},
+                inputs=["question"],
+            ),
+            "steps_per_epoch": subject.task.steps_in(1, "epochs"),
             **state.summary(),
             "hardware": session.run.config["resolved"],
             **machine.describe(),
         }
     )
+
+
+def _ledger_row(person: Person) -> dict[str, str]:
+    return {"question": person.question, "answer": person.place}

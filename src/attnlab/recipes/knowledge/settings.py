@@ -16,6 +16,8 @@ class WorldSettings:
     """How many people there are."""
     sentences: Annotated[int, Ge(1)] = 6
     """How many different sentences are written about each."""
+    seed: Annotated[int, Ge(0)] = 0
+    """Seed of the world; training has its own."""
     asked_share: Annotated[float, Interval(gt=0, le=0.4)] = 0.2
     """Share of the people who are dev, and as many again test: their questions are never trained
     on. Dev chooses the best step, test is asked once at the end."""

@@ -4,12 +4,12 @@ import torch
 from torch.optim import Optimizer
 
 from attnlab.training.optimisers import OPTIMISERS, Parameters
-from attnlab.training.optimisers.grouping import decayed
+from attnlab.training.optimisers.grouping import NonNegative, decayed
 
 
 @OPTIMISERS.register("adagrad")
 def adagrad(
-    parameters: Parameters, *, lr: float, weight_decay: float = 0.0, eps: float = 1e-10
+    parameters: Parameters, *, lr: float, weight_decay: NonNegative = 0.0, eps: NonNegative = 1e-10
 ) -> list[Optimizer]:
     """Steps divided by the root of all squared gradients so far."""
     return [torch.optim.Adagrad(decayed(parameters, weight_decay), lr=lr, eps=eps)]

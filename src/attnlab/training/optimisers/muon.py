@@ -11,7 +11,7 @@ the same arithmetic in the type of the weights, all matrices of one shape at onc
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -22,6 +22,7 @@ from torch.optim import Optimizer
 from attnlab.errors import UserError
 from attnlab.training.optimisers import OPTIMISERS, Parameters
 from attnlab.training.optimisers.adamw import adamw
+from attnlab.training.optimisers.grouping import NonNegative, Share, refuse_sparse
 
 # Five rounds of this odd polynomial bring every singular value near 1; Jordan's coefficients.
 COEFFICIENTS, ROUNDS, SMALLEST_NORM = (3.4445, -4.775, 2.0315), 5, 1e-7
@@ -84,12 +85,13 @@ def muon(
     parameters: Parameters,
     *,
     lr: float,
-    weight_decay: float = 0.1,
-    momentum: float = 0.95,
-    adamw_lr: float = 3e-3,
-    adamw_betas: Sequence[float] = (0.9, 0.95),
+    weight_decay: NonNegative = 0.1,
+    momentum: Share = 0.95,
+    adamw_lr: NonNegative = 3e-3,
+    adamw_betas: tuple[Share, Share] = (0.9, 0.95),
 ) -> list[Optimizer]:
     """Orthogonalised momentum on matrices; ``adamw_lr`` for the rest."""
+    refuse_sparse(parameters, "muon")
     matrices = parameters["matrices"]
     for name, parameter in matrices.items():
         if parameter.ndim != 2:

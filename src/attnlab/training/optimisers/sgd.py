@@ -1,10 +1,10 @@
-"""Stochastic gradient descent, with momentum by option; takes sparse gradients too."""
+"""Stochastic gradient descent, with momentum by option; without it, sparse tables too."""
 
 import torch
 from torch.optim import Optimizer
 
 from attnlab.training.optimisers import OPTIMISERS, Parameters
-from attnlab.training.optimisers.grouping import decayed
+from attnlab.training.optimisers.grouping import NonNegative, Share, decayed, refuse_sparse
 
 
 @OPTIMISERS.register("sgd")
@@ -12,10 +12,12 @@ def sgd(
     parameters: Parameters,
     *,
     lr: float,
-    weight_decay: float = 0.0,
-    momentum: float = 0.0,
+    weight_decay: NonNegative = 0.0,
+    momentum: Share = 0.0,
     nesterov: bool = False,
 ) -> list[Optimizer]:
     """Steps straight down the gradient."""
+    if momentum:  # its buffer would be sparse, too, and grow with every step
+        refuse_sparse(parameters, "sgd with momentum")
     groups = decayed(parameters, weight_decay)
     return [torch.optim.SGD(groups, lr=lr, momentum=momentum, nesterov=nesterov)]

@@ -1,11 +1,11 @@
 """SparseAdam: Adam that touches only the rows of a table that a step has used."""
 
-from collections.abc import Sequence
-
 import torch
 from torch.optim import Optimizer
 
+from attnlab.errors import UserError
 from attnlab.training.optimisers import OPTIMISERS, Parameters
+from attnlab.training.optimisers.grouping import NonNegative, Share
 
 
 @OPTIMISERS.register("sparse_adam")
@@ -13,9 +13,15 @@ def sparse_adam(
     parameters: Parameters,
     *,
     lr: float,
-    betas: Sequence[float] = (0.9, 0.999),
-    eps: float = 1e-8,
+    betas: tuple[Share, Share] = (0.9, 0.999),
+    eps: NonNegative = 1e-8,
 ) -> list[Optimizer]:
     """Adam on the rows that have a gradient; the others and their moments stay as they are."""
-    tables = [p for group in parameters.values() for p in group.values()]
-    return [torch.optim.SparseAdam(tables, lr=lr, betas=(betas[0], betas[1]), eps=eps)]
+    dense = [name for kind, group in parameters.items() if kind != "sparse" for name in group]
+    if dense:
+        raise UserError(
+            f"sparse_adam moves sparse tables only, not {dense[0]}: it is for"
+            " training.sparse_optimiser."
+        )
+    tables = list(parameters["sparse"].values())
+    return [torch.optim.SparseAdam(tables, lr=lr, betas=betas, eps=eps)]

@@ -5,11 +5,16 @@ The warm-up stands before whatever schedule is chosen, so it is written once, in
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from annotated_types import Interval
 
 from attnlab.registry import Registry
 
 if TYPE_CHECKING:
     from torch.optim.lr_scheduler import LRScheduler
+
+FinalShare = Annotated[float, Interval(ge=0, le=1)]
+"""The rate after the last step, as a share of the full one."""
 
 SCHEDULES = Registry[Callable[..., "LRScheduler"]]("schedule", package="attnlab.training.schedules")

@@ -3,11 +3,11 @@
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import CosineAnnealingLR, LRScheduler
 
-from attnlab.training.schedules import SCHEDULES
+from attnlab.training.schedules import SCHEDULES, FinalShare
 
 
 @SCHEDULES.register("cosine")
-def cosine(optimiser: Optimizer, steps: int, *, final: float = 0.0) -> LRScheduler:
+def cosine(optimiser: Optimizer, steps: int, *, final: FinalShare = 0.0) -> LRScheduler:
     """From the full rate to ``final`` times it, slowly at both ends."""
     group = optimiser.param_groups[0]
     full = group.get("initial_lr", group["lr"])  # a warm-up has lowered "lr" already

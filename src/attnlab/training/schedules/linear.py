@@ -3,10 +3,10 @@
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LinearLR, LRScheduler
 
-from attnlab.training.schedules import SCHEDULES
+from attnlab.training.schedules import SCHEDULES, FinalShare
 
 
 @SCHEDULES.register("linear")
-def linear(optimiser: Optimizer, steps: int, *, final: float = 0.0) -> LRScheduler:
+def linear(optimiser: Optimizer, steps: int, *, final: FinalShare = 0.0) -> LRScheduler:
     """From the full rate to ``final`` times it."""
     return LinearLR(optimiser, start_factor=1.0, end_factor=final, total_iters=steps)

@@ -1,0 +1,115 @@
+"""What was measured: list the results, and keep the numbers in the documents equal to them.
+
+    python benchmarks/results.py list     what there is, the command for each, and how long it takes
+    python benchmarks/results.py fill     write the numbers into README.md and docs/
+    python benchmarks/results.py check    fail if a document shows another number than results/
+
+A document takes a number from results/NAME.json like this, with Python's format after the colon:
+
+    <!-- result loop_overhead.value:.2f -->1.02<!-- /result -->
+"""
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+PLACEHOLDER = re.compile(
+    r"<!-- result (?P<name>\w+)\.(?P<path>[\w.]+?)(?P<format>:[^ ]*)? -->"
+    r"(?P<shown>.*?)<!-- /result -->"
+)
+FIELDS = {"claim", "value", "interval", "command", "seconds", "date", "machine"}
+
+
+def read_results(folder: Path) -> dict[str, dict[str, Any]]:
+    """Read every result, or leave naming the one that is not as it should be."""
+    found = {}
+    for path in sorted(folder.glob("*.json")):
+        try:
+            result = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise SystemExit(f"{path} is not JSON: {error}") from None
+        missing = sorted(FIELDS - result.keys())
+        if missing:
+            raise SystemExit(f"{path} lacks {', '.join(missing)}")
+        found[path.stem] = result
+    return found
+
+
+def documents(root: Path) -> Iterator[Path]:
+    """Yield the documents that may show a result."""
+    yield from sorted([*root.glob("*.md"), *root.glob("docs/**/*.md")])
+
+
+def filled(text: str, results: dict[str, dict[str, Any]], place: Path) -> str:
+    """Return a document with every placeholder's number as the results have it."""
+
+    def number(match: re.Match[str]) -> str:
+        line = text[: match.start()].count("\n") + 1
+        value: Any = results.get(match["name"])
+        if value is None:
+            known = ", ".join(results) or "none"
+            raise SystemExit(
+                f"{place}:{line}: no result is called {match['name']!r}; known: {known}"
+            )
+        for step in match["path"].split("."):
+            try:
+                value = value[int(step)] if isinstance(value, list) else value[step]
+            except (KeyError, IndexError, ValueError, TypeError):
+                raise SystemExit(
+                    f"{place}:{line}: {match['name']} has no {match['path']}"
+                ) from None
+        shown = format(value, (match["format"] or ":")[1:])
+        start, end = match.span("shown")
+        return match[0][: start - match.start()] + shown + match[0][end - match.start() :]
+
+    return PLACEHOLDER.sub(number, text)
+
+
+def fill(root: Path) -> list[Path]:
+    """Write the numbers into the documents; return those that changed."""
+    results, changed = read_results(root / "results"), []
+    for path in documents(root):
+        text = path.read_text(encoding="utf-8")
+        new = filled(text, results, path)
+        if new != text:
+            path.write_text(new, encoding="utf-8")
+            changed.append(path)
+    return changed
+
+
+def check(root: Path) -> None:
+    """Leave with an error if a document shows a number that the results do not have."""
+    results = read_results(root / "results")
+    for path in documents(root):
+        text = path.read_text(encoding="utf-8")
+        if filled(text, results, path) != text:
+            raise SystemExit(
+                f"{path} shows a stale number; run `python benchmarks/results.py fill`"
+            )
+
+
+def main() -> None:
+    """Do what the first argument says."""
+    job = sys.argv[1] if len(sys.argv) == 2 else ""
+    if job == "list":
+        for name, result in read_results(ROOT / "results").items():
+            low, high = result["interval"]
+            print(f"{name}: {result['value']} [{low}, {high}], {result['date']}")
+            print(f"    {result['claim']}")
+            print(f"    {result['command']}   # about {result['seconds'] / 60:.0f} min")
+    elif job == "fill":
+        for path in fill(ROOT):
+            print(f"filled {path.relative_to(ROOT)}")
+    elif job == "check":
+        check(ROOT)
+    else:
+        print(__doc__, file=sys.stderr)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,284 @@
+"""Several runs side by side: what each scored, which differences are real, what to distrust.
+
+Runs that differ in nothing but the seed are one condition with several seeds. All runs must have
+answered the same examples; different test sets are not compared.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnlab.config import flatten
+from attnlab.errors import UserError
+from attnlab.evaluation.collapse import collapse_verdict, identical_scores
+from attnlab.evaluation.intervals import Interval, wilson
+from attnlab.evaluation.ledger import ledger_notes
+from attnlab.evaluation.metrics import Answers, Metric, check_answers, metric_called
+from attnlab.evaluation.paired import examples_needed, holm, mcnemar, smallest_difference
+from attnlab.evaluation.resampling import Bootstrap, percentile_interval, two_sided_p
+from attnlab.runs.directory import Run
+
+SIGNIFICANT = 0.05
+SPLITS = ("test", "dev")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One or more runs that differ only in the seed."""
+
+    name: str
+    runs: tuple[str, ...]
+    scores: tuple[float, ...]
+    """One a run."""
+    score: float
+    """Their mean."""
+    interval: Interval
+    baseline: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two conditions against each other."""
+
+    first: str
+    second: str
+    difference: float
+    """Second minus first."""
+    interval: Interval
+    p_value: float
+    corrected_p: float
+    """After Holm's correction for all pairs."""
+    method: str
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Everything that can be said about some runs on one split."""
+
+    split: str
+    n: int
+    metric: Metric
+    conditions: tuple[Condition, ...]
+    pairs: tuple[Pair, ...]
+    notes: tuple[str, ...]
+
+
+def compare(runs: Sequence[Run], *, split: str | None = None) -> Comparison:
+    """Compare finished runs on a split; without one, on test if all have it, else on dev."""
+    split = split or _common_split(runs)
+    answers = {run.name: run.predictions(split) for run in runs}
+    metric = _common_metric(runs, split)
+    for run in runs:
+        check_answers(answers[run.name], metric, place=f"{run.name}/predictions/{split}.jsonl")
+    _refuse_different_examples(runs, answers, split)
+    groups = conditions_of(runs)
+    weights = np.array(metric.weights(answers[runs[0].name]))
+    tables = [np.stack([metric.values(answers[r.name]) for r in g]) for g in groups.values()]
+    bootstrap = Bootstrap(tables, weights=weights)
+    conditions = []
+    for i, (name, group) in enumerate(groups.items()):
+        means = tables[i].sum(axis=1) / weights.sum()
+        scores = tuple(metric.finish(float(mean)) for mean in means)
+        baseline = group[0].record["scores"][split].get("baseline")
+        interval = _interval(tables[i], metric, bootstrap.means(i))
+        names = tuple(run.name for run in group)
+        score = sum(scores) / len(scores)
+        conditions.append(Condition(name, names, scores, score, interval, baseline))
+    return Comparison(
+        split=split,
+        n=len(weights),
+        metric=metric,
+        conditions=tuple(conditions),
+        pairs=tuple(_pairs(conditions, tables, metric, bootstrap)),
+        notes=tuple(_notes(runs, answers, metric)),
+    )
+
+
+def conditions_of(runs: Sequence[Run]) -> dict[str, list[Run]]:
+    """Group runs that differ in nothing but the seed, each under a name that tells them apart."""
+    groups: dict[str, list[Run]] = {}
+    settings: dict[str, dict[str, Any]] = {}
+    for run in runs:
+        values = {k: v for k, v in flatten(run.config["settings"]) if not k.endswith("seed")}
+        key = json.dumps([run.config["job"], values], sort_keys=True)
+        groups.setdefault(key, []).append(run)
+        settings[key] = {"job": run.config["job"], **values}
+    everything = set().union(*(values.keys() for values in settings.values()))
+    differing = sorted(
+        name
+        for name in everything
+        if len({json.dumps(values.get(name)) for values in settings.values()}) > 1
+    )
+    named = {}
+    for key, group in groups.items():
+        told = ", ".join(f"{n.rpartition('.')[2]}={settings[key].get(n)}" for n in differing)
+        named[group[0].name if len(group) == 1 else told or group[0].config["job"]] = group
+    return named
+
+
+def _interval(table: NDArray[np.float64], metric: Metric, samples: NDArray[np.float64]) -> Interval:
+    if metric.name == "accuracy" and len(table) == 1:
+        return wilson(int(table.sum()), table.shape[1])
+    low, high = percentile_interval(samples)
+    return Interval(metric.finish(low), metric.finish(high))
+
+
+def _pairs(
+    conditions: Sequence[Condition],
+    tables: Sequence[NDArray[np.float64]],
+    metric: Metric,
+    bootstrap: Bootstrap,
+) -> list[Pair]:
+    chosen = list(combinations(range(len(conditions)), 2))
+    exact = metric.name == "accuracy" and all(len(table) == 1 for table in tables)
+    differences = [bootstrap.differences(i, j) for i, j in chosen]
+    if exact:
+        p_values = [mcnemar(_right(tables[i]), _right(tables[j])) for i, j in chosen]
+    else:
+        p_values = [two_sided_p(difference) for difference in differences]
+    pairs = []
+    for (i, j), samples_ij, p, corrected in zip(
+        chosen, differences, p_values, holm(p_values), strict=True
+    ):
+        first, second = conditions[i], conditions[j]
+        pair = Pair(
+            first=first.name,
+            second=second.name,
+            difference=second.score - first.score,
+            interval=_difference_interval(first.score, samples_ij, metric),
+            p_value=p,
+            corrected_p=corrected,
+            method="exact McNemar" if exact else "paired bootstrap",
+            verdict="",
+        )
+        apart = float((tables[i][0] != tables[j][0]).mean()) if exact else None
+        verdict = pair_verdict(pair, metric, n=tables[i].shape[1], apart=apart, of=len(chosen))
+        pairs.append(replace(pair, verdict=verdict))
+    return pairs
+
+
+def _right(table: NDArray[np.float64]) -> list[bool]:
+    """Return which examples the only run of a condition has right."""
+    return [bool(value) for value in table[0]]
+
+
+def _difference_interval(
+    score: float, differences: NDArray[np.float64], metric: Metric
+) -> Interval:
+    """Turn differences of means into differences of scores, measured from the first score."""
+    low, high = percentile_interval(differences)
+    mean = metric.unfinish(score)
+    return Interval(metric.finish(mean + low) - score, metric.finish(mean + high) - score)
+
+
+def pair_verdict(pair: Pair, metric: Metric, *, n: int, apart: float | None, of: int) -> str:
+    """Say in one sentence which of two is better, or what it would take to tell.
+
+    ``apart`` is the share of examples that the two answer differently, ``of`` the number of
+    comparisons that were made.
+    """
+    low, high = pair.interval
+    size = metric.write_difference(pair.difference)
+    p = f"p = {pair.corrected_p:.2g}" + (f" after Holm's correction for {of}" if of > 1 else "")
+    facts = f"{p}, {pair.method}, n = {n:,}"
+    if pair.difference == 0:
+        return (
+            f"{pair.first} and {pair.second} score exactly the same; neither is better ({facts})."
+        )
+    word = "higher" if pair.difference > 0 else "lower"
+    better = (pair.difference > 0) == metric.higher_is_better
+    span = f"{metric.write_signed(low)} to {metric.write_signed(high)}"
+    if pair.corrected_p < SIGNIFICANT:
+        judged = "" if metric.higher_is_better else f", so {'better' if better else 'worse'}"
+        return f"{pair.second} is {word} than {pair.first} by {size} ({span}){judged}; {facts}."
+    sentence = (
+        f"{pair.first} and {pair.second} are not distinguishable: {pair.second} is {word} by {size}"
+        f" ({span}); {facts}"
+    )
+    if apart:
+        needed = examples_needed(pair.difference, apart)
+        smallest = metric.write_difference(smallest_difference(n, apart))
+        sentence += (
+            f"; about {needed:,} examples would be needed for a difference of this size,"
+            f" and {n:,} show {smallest} or more"
+        )
+    return f"{sentence}."
+
+
+def _notes(runs: Sequence[Run], answers: Mapping[str, Answers], metric: Metric) -> list[str]:
+    """List what makes a score doubtful."""
+    notes = []
+    if len(conditions_of(runs)) == 1:
+        notes.append("These runs differ in the seed alone: one condition, nothing to compare.")
+    if metric.name == "accuracy":
+        for run in runs:
+            rows = answers[run.name]
+            verdict = collapse_verdict(
+                [str(row["gold"]) for row in rows], [str(row["prediction"]) for row in rows]
+            )
+            if verdict:
+                notes.append(f"{run.name} {verdict}.")
+    totals = {run.name: math.fsum(metric.values(answers[run.name])) for run in runs}
+    for names in identical_scores(totals):
+        given = {json.dumps([row.get("prediction") for row in answers[name]]) for name in names}
+        same = "and give the same answers" if len(given) == 1 else "with different answers"
+        notes.append(
+            f"{', '.join(names)} score the same to the last bit, {same}: none of them is best."
+        )
+    for run in runs:
+        if "ledger" in run.record:
+            notes += [f"{run.name}: {note}." for note in ledger_notes(run.record["ledger"])]
+    return notes
+
+
+def _common_split(runs: Sequence[Run]) -> str:
+    for run in runs:
+        if not run.finished:
+            raise UserError(f"the run {run.name} is not finished; its command goes on with it.")
+    for split in SPLITS:
+        if all(run.has_predictions(split) for run in runs):
+            return split
+    without = [r.name for r in runs if not any(map(r.has_predictions, SPLITS))]
+    raise UserError(
+        f"there is nothing to compare: no split has stored predictions in all of"
+        f" {', '.join(run.name for run in runs)}"
+        + (f" (none at all in {', '.join(without)})." if without else ".")
+    )
+
+
+def _common_metric(runs: Sequence[Run], split: str) -> Metric:
+    found = {run.name: run.record["scores"].get(split, {}).get("metric") for run in runs}
+    if len(set(found.values())) > 1:
+        told = ", ".join(f"{name}: {metric}" for name, metric in found.items())
+        raise UserError(f"these runs are different tasks, measured differently ({told}).")
+    return metric_called(str(next(iter(found.values()))))
+
+
+def _refuse_different_examples(
+    runs: Sequence[Run], answers: Mapping[str, Answers], split: str
+) -> None:
+    """Scores on different examples are not compared."""
+    first = runs[0]
+    for run in runs[1:]:
+        ours, theirs = ([row["id"] for row in answers[r.name]] for r in (first, run))
+        hashes = [r.record.get("ledger", {}).get("splits", {}).get(split, {}) for r in (first, run)]
+        if ours == theirs and hashes[0].get("sha256") == hashes[1].get("sha256"):
+            continue
+        shared = len(set(ours) & set(theirs))
+        if first.config["job"] != run.config["job"] and not shared:
+            raise UserError(
+                f"{first.name} ({first.config['job']}) and {run.name} ({run.config['job']}) are"
+                f" different tasks: no example of {split} stands in both."
+            )
+        raise UserError(
+            f"{first.name} and {run.name} were scored on different sets that are both called"
+            f" {split!r}: {len(ours):,} and {len(theirs):,} examples, {shared:,} ids in common."
+            " Scores on different sets are not compared."
+        )

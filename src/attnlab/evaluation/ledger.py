@@ -1,0 +1,83 @@
+"""The split ledger: what each split holds, and what stands in two of them.
+
+A row is a mapping of fields. Overlaps are told apart: the whole row; the input with another label;
+and each input field by itself, such as a passage that two questions share.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+Row = Mapping[str, Any]
+
+
+def content_sha256(rows: Iterable[Row]) -> str:
+    """Hash the rows of a split in their order."""
+    digest = hashlib.sha256()
+    for row in rows:
+        digest.update(_text(row) + b"\n")
+    return digest.hexdigest()
+
+
+def split_ledger(splits: Mapping[str, Sequence[Row]], *, inputs: Sequence[str]) -> dict[str, Any]:
+    """Count and hash every split, and count what each two of them share.
+
+    ``inputs`` names the fields that a model sees; the others (label, id) only make rows identical.
+    """
+    return {
+        "splits": {
+            name: {"n": len(rows), "sha256": content_sha256(rows)} for name, rows in splits.items()
+        },
+        "overlaps": [
+            {"in": later, "of": len(splits[later]), "also_in": earlier, "shared": shared}
+            for earlier, later in combinations(splits, 2)
+            if any((shared := _shared(splits[later], splits[earlier], inputs)).values())
+        ],
+    }
+
+
+def ledger_notes(ledger: Mapping[str, Any]) -> list[str]:
+    """Say in sentences what is wrong or worth knowing about the splits."""
+    by_hash: dict[str, list[str]] = {}
+    for name, split in ledger["splits"].items():
+        by_hash.setdefault(split["sha256"], []).append(name)
+    notes = [
+        f"{' = '.join(names)}: the same {ledger['splits'][names[0]]['n']:,} rows; a score there is"
+        " memory, not skill"
+        for names in by_hash.values()
+        if len(names) > 1
+    ]
+    for overlap in ledger["overlaps"]:
+        if any({overlap["in"], overlap["also_in"]} <= set(names) for names in by_hash.values()):
+            continue
+        found = ", ".join(f"{n:,} {kind}" for kind, n in overlap["shared"].items() if n)
+        notes.append(
+            f"of {overlap['of']:,} rows in {overlap['in']}, also in {overlap['also_in']}: {found}"
+        )
+    return notes
+
+
+def _shared(rows: Sequence[Row], others: Sequence[Row], inputs: Sequence[str]) -> dict[str, int]:
+    whole, seen = {_text(row) for row in others}, {_text(_only(row, inputs)) for row in others}
+    identical = [_text(row) in whole for row in rows]
+    same_input = [_text(_only(row, inputs)) in seen for row in rows]
+    shared = {
+        "identical rows": sum(identical),
+        "same input with another label": sum(
+            b and not a for a, b in zip(identical, same_input, strict=True)
+        ),
+    }
+    for field in inputs if len(inputs) > 1 else ():
+        values = {_text(_only(row, [field])) for row in others}
+        shared[f"same {field}"] = sum(_text(_only(row, [field])) in values for row in rows)
+    return shared
+
+
+def _only(row: Row, fields: Sequence[str]) -> Row:
+    return {field: row[field] for field in fields}
+
+
+def _text(row: Row) -> bytes:
+    return json.dumps(row, sort_keys=True, ensure_ascii=False).encode()

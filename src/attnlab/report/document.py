@@ -1,0 +1,51 @@
+"""A report before it has a form: blocks that HTML and Markdown both know how to write."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Heading:
+    """The title of a section."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """Statements made from the numbers; doubtful ones are marked as warnings."""
+
+    lines: Sequence[str]
+    warning: bool = False
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure with its file name and caption."""
+
+    name: str
+    caption: str
+    figure: "Figure"
+
+
+Block = Heading | Sentences | Grid | Picture
+
+
+@dataclass(frozen=True)
+class Document:
+    """A title and its blocks."""
+
+    title: str
+    blocks: Sequence[Block]

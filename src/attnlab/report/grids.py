@@ -1,0 +1,52 @@
+"""Tables of scores, the same on a terminal, on a page and in Markdown."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from attnlab.evaluation.metrics import Metric, metric_called
+from attnlab.report.document import Grid
+from attnlab.runs.directory import Run
+
+if TYPE_CHECKING:
+    from attnlab.evaluation.comparison import Comparison
+
+
+def scores_grid(run: Run) -> Grid:
+    """Show the scores of a finished run beside what guessing gives."""
+    rows = []
+    for split, score in run.record["scores"].items():
+        metric = metric_called(score["metric"])
+        value, interval = metric.write(score["value"]), _interval(metric, score["interval"])
+        guess = _baseline(metric, score.get("baseline"))
+        rows.append([split, metric.name, value, interval, f"{score['n']:,}", guess])
+    return Grid(["split", "metric", "score", "95 % interval", "n", "guessing"], rows)
+
+
+def comparison_grid(comparison: "Comparison") -> Grid:
+    """Show every condition with its seeds, range and interval."""
+    metric, rows = comparison.metric, []
+    for condition in comparison.conditions:
+        span = _interval(metric, (min(condition.scores), max(condition.scores)))
+        seeds, score = str(len(condition.runs)), metric.write(condition.score)
+        interval, guess = (
+            _interval(metric, condition.interval),
+            _baseline(metric, condition.baseline),
+        )
+        rows.append([condition.name, seeds, score, span, interval, guess])
+    columns = ["condition", "runs", metric.name, "range", "95 % interval", "guessing"]
+    return Grid(columns, rows)
+
+
+def doubts(run: Run) -> list[str]:
+    """List what makes a run's scores doubtful."""
+    scores = run.record["scores"].items()
+    return [f"{split}: {score['verdict']}." for split, score in scores if score.get("verdict")]
+
+
+def _interval(metric: Metric, interval: Any) -> str:
+    low, high = interval
+    return f"{metric.write(low)} – {metric.write(high)}"
+
+
+def _baseline(metric: Metric, baseline: Mapping[str, Any] | None) -> str:
+    return f"{metric.write(baseline['value'])} ({baseline['name']})" if baseline else "–"

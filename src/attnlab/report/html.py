@@ -1,0 +1,85 @@
+"""A document as one self-contained page: no script, no external address, light and dark."""
+
+from html import escape
+
+from attnlab.report.document import Block, Document, Grid, Heading, Picture, Sentences
+from attnlab.report.figures import as_inline_svg
+
+LONG_CELL = 40
+STYLE = """
+:root { color-scheme: light dark; --ink: #1a1b1c; --paper: #fdfdfc; --line: #d6d6d2;
+        --soft: #f2f2ef; --warn: #a33a2c; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e6e6e3; --paper: #17181a; --line: #3a3c40; --soft: #222427; --warn: #ff9a86; } }
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--paper); color: var(--ink);
+       font: 16px/1.5 system-ui, -apple-system, "Segoe UI", sans-serif; }
+main { max-width: 60rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
+h1 { font-size: 1.6rem; line-height: 1.25; overflow-wrap: anywhere; }
+h2 { font-size: 1.15rem; margin: 2.2rem 0 .6rem; overflow-wrap: anywhere; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; font-size: .92rem; font-variant-numeric: tabular-nums; }
+th, td { text-align: left; padding: .3rem .9rem .3rem 0; border-bottom: 1px solid var(--line);
+         vertical-align: top; }
+th, td { white-space: nowrap; }
+td.long { white-space: normal; overflow-wrap: anywhere; min-width: 16rem; }
+ul { padding-left: 1.2rem; }
+.warning { border-left: 4px solid var(--warn); background: var(--soft); padding: .5rem 1rem; }
+.warning ul { margin: 0; }
+figure { margin: 1rem 0; }
+figure svg { width: 100%; min-width: 34rem; height: auto; color: var(--ink); }
+figcaption, footer { font-size: .88rem; opacity: .8; }
+@media print { main { max-width: none; padding: 0; } figure, table { break-inside: avoid; }
+  :root { --ink: #000; --paper: #fff; --line: #bbb; --soft: #f4f4f4; } }
+"""
+
+
+def render(document: Document, *, footer: str) -> str:
+    """Write the whole page."""
+    body = "\n".join(_block(block) for block in document.blocks)
+    title = escape(document.title)
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>{STYLE}</style>
+</head>
+<body>
+<main>
+<h1>{title}</h1>
+{body}
+<footer>{escape(footer)}</footer>
+</main>
+</body>
+</html>
+"""
+
+
+def _block(block: Block) -> str:
+    match block:
+        case Heading(text):
+            return f"<h2>{escape(text)}</h2>"
+        case Sentences(lines, warning):
+            items = "".join(f"<li>{escape(line)}</li>" for line in lines)
+            listed = f"<ul>{items}</ul>" if lines else ""
+            return f'<div class="warning">{listed}</div>' if warning else listed
+        case Grid(columns, rows):
+            head = "".join(f"<th>{escape(column)}</th>" for column in columns)
+            lines = "".join(f"<tr>{''.join(map(_cell, row))}</tr>\n" for row in rows)
+            return (
+                f'<div class="scroll"><table><thead><tr>{head}</tr></thead>\n'
+                f"<tbody>{lines}</tbody></table></div>"
+            )
+        case Picture(name, caption, figure):
+            svg = as_inline_svg(figure, name)
+            return (
+                f'<figure><div class="scroll">{svg}</div>'
+                f"<figcaption>{escape(caption)}</figcaption></figure>"
+            )
+
+
+def _cell(text: str) -> str:
+    long = ' class="long"' if len(text) > LONG_CELL else ""
+    return f"<td{long}>{escape(text)}</td>"

@@ -1,0 +1,27 @@
+"""A document as Markdown, with its figures beside it."""
+
+from collections.abc import Sequence
+
+from attnlab.report.document import Block, Document, Grid, Heading, Picture, Sentences
+
+
+def render(document: Document, *, footer: str) -> str:
+    """Write the whole text."""
+    blocks = [f"# {document.title}", *map(_block, document.blocks), f"*{footer}*"]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _block(block: Block) -> str:
+    match block:
+        case Heading(text):
+            return f"## {text}"
+        case Sentences(lines, warning):
+            return "\n".join(f"- {'**Warning:** ' if warning else ''}{line}" for line in lines)
+        case Grid(columns, rows):
+            return "\n".join([_row(columns), _row(["---"] * len(columns)), *map(_row, rows)])
+        case Picture(name, caption, _):
+            return f"![{caption}](figures/{name}.png)"
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"

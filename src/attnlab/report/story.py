@@ -1,0 +1,148 @@
+"""From run directories to a document: every number and sentence comes from the records."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from attnlab.config import flatten
+from attnlab.errors import UserError
+from attnlab.evaluation.comparison import Comparison, compare
+from attnlab.evaluation.guessing import against_guessing
+from attnlab.evaluation.ledger import ledger_notes
+from attnlab.report import figures
+from attnlab.report.document import Block, Document, Grid, Heading, Picture, Sentences
+from attnlab.report.grids import comparison_grid, doubts, scores_grid
+from attnlab.runs.directory import Run
+
+SAMPLES = 5
+
+
+def tell(runs: Sequence[Run], *, title: str | None = None) -> Document:
+    """Tell the story of one run, or of several side by side."""
+    for run in runs:
+        if not run.finished:
+            raise UserError(f"the run {run.name} is not finished; its command goes on with it.")
+    blocks = list(_one(runs[0]) if len(runs) == 1 else _several(runs))
+    return Document(title or (runs[0].name if len(runs) == 1 else f"{len(runs)} runs"), blocks)
+
+
+def _one(run: Run) -> Iterator[Block]:
+    yield Heading("What came out")
+    yield from _scores(run)
+    yield from _curves([run])
+    yield from _samples(run)
+    yield from _ledger(run)
+    yield from _how(run)
+
+
+def _several(runs: Sequence[Run]) -> Iterator[Block]:
+    comparison = compare(runs)
+    yield Heading("What came out")
+    yield comparison_grid(comparison)
+    yield Sentences([pair.verdict for pair in comparison.pairs])
+    if comparison.notes:
+        yield Sentences(comparison.notes, warning=True)
+    caption = (
+        f"{comparison.metric.name.capitalize()} on {comparison.split} with 95 % intervals;"
+        " dots are seeds, the red mark is what guessing gives."
+    )
+    yield Picture("scores", caption, figures.score_bars(comparison))
+    yield from _curves(runs)
+    yield from _disagreements(runs, comparison)
+    for run in runs:
+        yield from _how(run)
+
+
+def _scores(run: Run) -> Iterator[Block]:
+    yield scores_grid(run)
+    told = [
+        against_guessing(split, score, run.predictions(split))
+        for split, score in run.record["scores"].items()
+        if run.has_predictions(split)
+    ]
+    best = run.record.get("best_step")
+    if best is not None and "dev" in run.record["scores"]:
+        told.append(f"The weights are those of step {best:,}, chosen on dev: dev's score flatters.")
+    yield Sentences([sentence for sentence in told if sentence])
+    if doubts(run):
+        yield Sentences(doubts(run), warning=True)
+
+
+def _curves(runs: Sequence[Run]) -> Iterator[Block]:
+    logs = {run.name: run.metrics() for run in runs}
+    if any("loss" in line for lines in logs.values() for line in lines):
+        rates = {run.record.get("steps_per_epoch") for run in runs}
+        per_epoch = rates.pop() if len(rates) == 1 else None
+        yield Heading("On the way")
+        caption = "Training loss, and accuracy where it was evaluated."
+        yield Picture("curves", caption, figures.curves(logs, per_epoch=per_epoch))
+
+
+def _samples(run: Run) -> Iterator[Block]:
+    split = next(
+        (s for s in ("test", "dev") if (run.path / "predictions" / f"{s}.jsonl").exists()), None
+    )
+    rows = run.predictions(split) if split else []
+    if not rows or "prediction" not in rows[0]:
+        return
+    right = [row for row in rows if row["prediction"] == row["gold"]][:SAMPLES]
+    wrong = [row for row in rows if row["prediction"] != row["gold"]][:SAMPLES]
+    yield Heading(f"Answers on {split}")
+    marked = [("right", row) for row in right] + [("wrong", row) for row in wrong]
+    rows_shown = [[mark, *_sample(row)] for mark, row in marked]
+    yield Grid(["", "question", "answer", "truth", "confidence"], rows_shown)
+
+
+def _sample(row: dict[str, Any]) -> list[str]:
+    sure = f"{100 * row['confidence']:.0f} %" if "confidence" in row else "–"
+    question = str(row.get("question", row["id"]))
+    return [question, str(row["prediction"]), str(row["gold"]), sure]
+
+
+def _disagreements(runs: Sequence[Run], comparison: Comparison) -> Iterator[Block]:
+    tables = [run.predictions(comparison.split) for run in runs]
+    if "prediction" not in tables[0][0]:
+        return
+    apart = [
+        rows for rows in zip(*tables, strict=True) if len({row["prediction"] for row in rows}) > 1
+    ]
+    yield Heading("Where the answers differ")
+    yield Sentences([f"{len(apart):,} of {comparison.n:,} examples are answered differently."])
+    if apart:
+        yield Grid(
+            ["question", "truth", *(run.name for run in runs)],
+            [
+                [str(rows[0].get("question", rows[0]["id"])), str(rows[0]["gold"])]
+                + [str(row["prediction"]) for row in rows]
+                for rows in apart[: 2 * SAMPLES]
+            ],
+        )
+
+
+def _ledger(run: Run) -> Iterator[Block]:
+    ledger = run.record.get("ledger")
+    if not ledger:
+        return
+    yield Heading("The splits")
+    yield Grid(
+        ["split", "n", "SHA-256"],
+        [[n, f"{s['n']:,}", s["sha256"][:16]] for n, s in ledger["splits"].items()],
+    )
+    notes = ledger_notes(ledger)
+    yield Sentences(
+        [f"{note}." for note in notes] or ["No row stands in two splits."], warning=bool(notes)
+    )
+
+
+def _how(run: Run) -> Iterator[Block]:
+    record, config = run.record, run.config
+    yield Heading(f"How {run.name} was made")
+    facts = {
+        "command": record.get("command"),
+        "commit": record.get("commit"),
+        "processor": record.get("cpu", {}).get("name"),
+        "versions": ", ".join(f"{k} {v}" for k, v in record.get("versions", {}).items()),
+        "seconds of training": record.get("training_seconds"),
+        **dict(flatten(config["resolved"])),
+        **dict(flatten(config["settings"])),
+    }
+    yield Grid(["what", "value"], [[k, str(v)] for k, v in facts.items() if v not in (None, "")])

@@ -1,0 +1,57 @@
+"""Putting a report on the disk: a page, or Markdown, and every figure as PNG and SVG."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from attnlab import __version__
+from attnlab.errors import UserError
+from attnlab.report import figures, html, markdown
+from attnlab.report.document import Document, Picture
+from attnlab.report.story import tell
+from attnlab.runs.directory import Run
+from attnlab.runs.files import naming_the_path, read_json, replace_file
+
+STUDY = "study.json"
+
+
+def write_report(paths: Sequence[Path], folder: Path | None, *, as_markdown: bool) -> Path:
+    """Report on runs, or on one study; return the page's path."""
+    if len(paths) == 1 and (paths[0] / STUDY).exists():
+        title, runs = open_study(paths[0])
+    else:
+        title, runs = None, [Run.open(path) for path in paths]
+    names = [run.name for run in runs]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise UserError(f"{', '.join(twice)}: given more than once.")
+    document = tell(runs, title=title)
+    return save(document, folder or paths[0] / "report", as_markdown=as_markdown)
+
+
+def open_study(path: Path) -> tuple[str | None, list[Run]]:
+    """Open the runs that a study names; their paths are relative to it."""
+    study = read_json(path / STUDY)
+    names = study.get("runs")
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise UserError(f"{path / STUDY} must name its runs in a list called 'runs'.")
+    if not names:
+        raise UserError(f"the study {path} is empty: it names no runs yet.")
+    title = study.get("title")
+    return str(title) if title else None, [Run.open(path / name) for name in names]
+
+
+def save(document: Document, folder: Path, *, as_markdown: bool) -> Path:
+    """Write the document and its figures; return the main file."""
+    page = folder / ("report.md" if as_markdown else "report.html")
+    footer = f"attnlab {__version__}, {datetime.now(UTC).date().isoformat()}"
+    form = markdown if as_markdown else html
+    text = form.render(document, footer=footer)
+    with naming_the_path(folder):
+        (folder / "figures").mkdir(parents=True, exist_ok=True)
+    for block in document.blocks:
+        if isinstance(block, Picture):
+            replace_file(folder / "figures" / f"{block.name}.png", figures.as_png(block.figure))
+            replace_file(folder / "figures" / f"{block.name}.svg", figures.as_svg(block.figure))
+    replace_file(page, text.encode())
+    return page

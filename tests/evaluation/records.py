@@ -1,0 +1,54 @@
+"""Run directories written by hand, as finished runs leave them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from attnlab.evaluation.accuracy import score_answers
+from attnlab.evaluation.ledger import split_ledger
+from attnlab.runs.directory import Run, RunPlace
+
+
+def classifier_run(
+    root: Path,
+    name: str,
+    *,
+    gold: Sequence[str],
+    predicted: Sequence[str],
+    job: str = "classify",
+    settings: dict[str, Any] | None = None,
+    split: str = "test",
+    train: Sequence[str] | None = None,
+    texts: Sequence[str] | None = None,
+) -> Run:
+    """Write a finished run that answered ``predicted`` where ``gold`` was right."""
+    run = Run.begin(job, settings or {"name": name, "seed": 0}, RunPlace(root, name))
+    texts = texts or [f"example {i}" for i in range(len(gold))]
+    rows = [
+        {"id": text, "gold": g, "prediction": p, "confidence": 0.5}
+        for text, g, p in zip(texts, gold, predicted, strict=True)
+    ]
+    run.write_predictions(split, rows)
+    asked = [{"text": text, "label": g} for text, g in zip(texts, gold, strict=True)]
+    taught = [{"text": text, "label": "yes"} for text in train or ["only in train"]]
+    ledger = split_ledger({"train": taught, split: asked}, inputs=["text"])
+    scores = {split: score_answers(gold, predicted, train_gold=gold)}
+    run.finish({"scores": scores, "ledger": ledger})
+    return run
+
+
+def perplexity_run(root: Path, name: str, losses: Sequence[float]) -> Run:
+    """Write a finished language-model run with the loss of every example, ten tokens each."""
+    run = Run.begin("knowledge", {"name": name, "seed": 0}, RunPlace(root, name))
+    rows = [{"id": f"text {i}", "loss": loss, "tokens": 10} for i, loss in enumerate(losses)]
+    run.write_predictions("dev", rows)
+    score = {"metric": "perplexity", "value": 1.0, "n": len(rows), "interval": [1.0, 1.0]}
+    run.finish({"scores": {"dev": score}})
+    return run
+
+
+def answers(right: int, of: int) -> tuple[list[str], list[str]]:
+    """Return gold and predicted labels with so many right."""
+    gold = ["yes" if i % 3 else "no" for i in range(of)]
+    wrong = {"yes": "no", "no": "yes"}
+    return gold, [g if i < right else wrong[g] for i, g in enumerate(gold)]

@@ -1,0 +1,66 @@
+"""The numbers in the documents are those in results/."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import results
+
+RESULT = {
+    "claim": "ours over theirs",
+    "value": 1.0183,
+    "interval": [0.95, 1.09],
+    "command": "python benchmarks/x.py",
+    "seconds": 90,
+    "date": "2026-01-02",
+    "machine": {},
+}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "speed.json").write_text(json.dumps(RESULT))
+    return tmp_path
+
+
+def page(project: Path, text: str) -> Path:
+    path = project / "README.md"
+    path.write_text(text)
+    return path
+
+
+def test_the_projects_own_documents_are_up_to_date() -> None:
+    results.check(results.ROOT)
+
+
+def test_numbers_are_filled_in_and_then_pass_the_check(project: Path) -> None:
+    path = page(project, "a\n<!-- result speed.value:.2f -->0<!-- /result --> and\n"
+                "<!-- result speed.interval.1 -->?<!-- /result -->")  # fmt: skip
+    with pytest.raises(SystemExit, match="shows a stale number"):
+        results.check(project)
+    assert results.fill(project) == [path]
+    assert "-->1.02<!--" in path.read_text()
+    assert "-->1.09<!--" in path.read_text()
+    results.check(project)
+    assert results.fill(project) == []
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [("sped.value", r"README.md:2: no result is called 'sped'; known: speed"),
+     ("speed.valu", r"README.md:2: speed has no valu"),
+     ("speed.interval.7", r"speed has no interval.7")],
+)  # fmt: skip
+def test_an_unknown_placeholder_fails(place: str, message: str, project: Path) -> None:
+    page(project, f"a\n<!-- result {place} -->0<!-- /result -->")
+    with pytest.raises(SystemExit, match=message):
+        results.check(project)
+
+
+def test_a_result_without_its_command_is_refused(project: Path) -> None:
+    broken = {k: v for k, v in RESULT.items() if k != "command"}
+    (project / "results" / "speed.json").write_text(json.dumps(broken))
+    with pytest.raises(SystemExit, match=r"speed.json lacks command"):
+        results.check(project)
