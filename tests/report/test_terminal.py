@@ -8,7 +8,14 @@ import pytest
 from rich.console import Console, RenderableType
 
 from attnlab.errors import DamagedFileError
-from attnlab.report.terminal import answers, run_state, run_story, runs_table, scores_view
+from attnlab.report.terminal import (
+    answers,
+    run_state,
+    run_story,
+    runs_table,
+    scores_view,
+    written,
+)
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.runs.metrics import MetricsFile
 
