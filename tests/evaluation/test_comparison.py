@@ -52,6 +52,16 @@ def test_runs_that_differ_in_the_seed_alone_are_one_condition(tmp_path: Path) ->
     assert second.score - first.score == pytest.approx(pair.difference)
 
 
+def test_seeds_that_cannot_tell_two_apart_say_what_they_could(tmp_path: Path) -> None:
+    runs = [
+        *seeds(tmp_path, "a", [40, 44, 48], lr=0.1),
+        *seeds(tmp_path, "b", [43, 46, 50], lr=0.2),
+    ]
+    (pair,) = compare(runs).pairs
+    assert "lr=0.1 and lr=0.2 are not distinguishable" in pair.verdict
+    assert "these 6 runs on 60 examples show" in pair.verdict
+
+
 def test_one_condition_alone_is_nothing_to_compare(tmp_path: Path) -> None:
     comparison = compare(seeds(tmp_path, "a", [30, 33], lr=0.1))
     assert comparison.pairs == ()

@@ -135,11 +135,15 @@ def test_a_study_that_cannot_be_is_refused(
     assert not (tmp_path / "report").exists()
 
 
-def test_an_unfinished_run_and_a_run_given_twice_are_refused(tmp_path: Path) -> None:
+def test_runs_that_cannot_be_told_of_are_refused(tmp_path: Path) -> None:
     begun = Run.begin("classify", {"x": 1}, RunPlace(tmp_path, "begun"))
     with pytest.raises(UserError, match="the run begun is not finished"):
         write_report([begun.path], None, as_markdown=False)
+    bare = Run.begin("classify", {"x": 2}, RunPlace(tmp_path, "bare"))
     run = make_run(tmp_path, "mine", 33)
+    bare.finish({"scores": run.record["scores"]})
+    with pytest.raises(UserError, match="the run bare has no stored predictions"):
+        write_report([bare.path], None, as_markdown=False)
     with pytest.raises(UserError, match="mine: given more than once"):
         write_report([run.path, run.path], None, as_markdown=False)
 

@@ -21,6 +21,8 @@ def tell(runs: Sequence[Run], *, title: str | None = None) -> Document:
     for run in runs:
         if not run.finished:
             raise UserError(f"the run {run.name} is not finished; its command goes on with it.")
+        if not any(map(run.has_predictions, run.record["scores"])):
+            raise UserError(f"the run {run.name} has no stored predictions to report on.")
     blocks = list(_one(runs[0]) if len(runs) == 1 else _several(runs))
     return Document(title or (runs[0].name if len(runs) == 1 else f"{len(runs)} runs"), blocks)
 
