@@ -144,7 +144,7 @@ def test_runs_that_cannot_be_told_of_are_refused(tmp_path: Path) -> None:
     bare.finish({"scores": run.record["scores"]})
     with pytest.raises(UserError, match="the run bare has no stored predictions"):
         write_report([bare.path], None, as_markdown=False)
-    with pytest.raises(UserError, match="mine: given more than once"):
+    with pytest.raises(UserError, match="the run mine is given more than once"):
         write_report([run.path, run.path], None, as_markdown=False)
 
 

@@ -73,6 +73,7 @@ class Comparison:
 
 def compare(runs: Sequence[Run], *, split: str | None = None) -> Comparison:
     """Compare finished runs on a split; without one, on test if all have it, else on dev."""
+    _refuse_unfinished_and_double(runs)
     split = split or _common_split(runs)
     answers = {run.name: run.predictions(split) for run in runs}
     metric = _common_metric(runs, split)
@@ -252,10 +253,16 @@ def _notes(runs: Sequence[Run], answers: Mapping[str, Answers], metric: Metric) 
     return notes
 
 
-def _common_split(runs: Sequence[Run]) -> str:
+def _refuse_unfinished_and_double(runs: Sequence[Run]) -> None:
+    names = [run.name for run in runs]
     for run in runs:
+        if names.count(run.name) > 1:
+            raise UserError(f"the run {run.name} is given more than once, or two share that name.")
         if not run.finished:
             raise UserError(f"the run {run.name} is not finished; its command goes on with it.")
+
+
+def _common_split(runs: Sequence[Run]) -> str:
     for split in SPLITS:
         if all(run.has_predictions(split) for run in runs):
             return split

@@ -21,10 +21,6 @@ def write_report(paths: Sequence[Path], folder: Path | None, *, as_markdown: boo
         title, runs = open_study(paths[0])
     else:
         title, runs = None, [Run.open(path) for path in paths]
-    names = [run.name for run in runs]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise UserError(f"{', '.join(twice)}: given more than once.")
     document = tell(runs, title=title)
     return save(document, folder or paths[0] / "report", as_markdown=as_markdown)
 
