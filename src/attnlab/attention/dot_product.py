@@ -1,13 +1,19 @@
 """Scaled dot-product attention (Vaswani et al. 2017, arXiv:1706.03762)."""
 
-import math
-
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from attnlab.attention import ATTENTION
 from attnlab.attention.contract import AttentionMask, AttentionOutput
+from attnlab.attention.functional import (
+    attn_scaled,
+    attn_softmax,
+    compute_outputs,
+    merge_heads,
+    pairwise_similarities,
+    split_heads_qkv,
+)
 
 
 @ATTENTION.register("dot_product")
@@ -40,16 +46,12 @@ class DotProduct(nn.Module):
     ) -> AttentionOutput:
         """Mix the values by the softmax of the scaled scores."""
         n_tokens = x.shape[1]
-        q, k, v = (self._split(layer(x)) for layer in (self.query, self.key, self.value))
+        q, k, v = split_heads_qkv(self.query(x), self.key(x), self.value(x), self.n_heads)
         allowed = mask.dense(n_tokens, n_tokens, x.device)
-        scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])  # (B, H, T, T)
+        scores = attn_scaled(pairwise_similarities(q, k), x.shape[-1], self.n_heads)
         # The lowest finite number, not -inf: the softmax of a token that sees nothing is then a
         # number, and zeroing the masked weights leaves it with nothing.
         scores = scores.masked_fill(~allowed, torch.finfo(scores.dtype).min)
-        weights = scores.softmax(-1).masked_fill(~allowed, 0.0)
-        mixed = self.dropout(weights) @ v
-        out = self.proj(mixed.transpose(1, 2).flatten(2))
+        weights = attn_softmax(scores).masked_fill(~allowed, 0.0)
+        out = self.proj(merge_heads(compute_outputs(self.dropout(weights), v)))
         return AttentionOutput(out, weights if need_weights else None)
-
-    def _split(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B H T K"]:
-        return x.view(*x.shape[:2], self.n_heads, -1).transpose(1, 2)
