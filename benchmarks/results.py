@@ -21,7 +21,8 @@ PLACEHOLDER = re.compile(
     r"<!-- result (?P<name>\w+)\.(?P<path>[\w.]+?)(?P<format>:[^ ]*)? -->"
     r"(?P<shown>.*?)<!-- /result -->"
 )
-FIELDS = {"claim", "value", "interval", "command", "seconds", "date", "machine"}
+ANY_MARK = re.compile(r"<!--\s*/?\s*results?\b[^>]*>")
+FIELDS = {"claim", "value", "interval", "command", "seconds", "date", "machine", "runs"}
 
 
 def read_results(folder: Path) -> dict[str, dict[str, Any]]:
@@ -62,11 +63,18 @@ def filled(text: str, results: dict[str, dict[str, Any]], place: Path) -> str:
                 raise SystemExit(
                     f"{place}:{line}: {match['name']} has no {match['path']}"
                 ) from None
-        shown = format(value, (match["format"] or ":")[1:])
+        try:
+            shown = format(value, (match["format"] or ":")[1:])
+        except (ValueError, TypeError) as error:
+            raise SystemExit(f"{place}:{line}: {value!r} cannot be written: {error}") from None
         start, end = match.span("shown")
         return match[0][: start - match.start()] + shown + match[0][end - match.start() :]
 
-    return PLACEHOLDER.sub(number, text)
+    new = PLACEHOLDER.sub(number, text)
+    odd = ANY_MARK.search(PLACEHOLDER.sub("", text))
+    if odd:
+        raise SystemExit(f"{place}: {odd[0]!r} is no placeholder that can be filled")
+    return new
 
 
 def fill(root: Path) -> list[Path]:

@@ -15,6 +15,7 @@ RESULT = {
     "seconds": 90,
     "date": "2026-01-02",
     "machine": {},
+    "runs": {},
 }
 
 
@@ -56,6 +57,24 @@ def test_numbers_are_filled_in_and_then_pass_the_check(project: Path) -> None:
 def test_an_unknown_placeholder_fails(place: str, message: str, project: Path) -> None:
     page(project, f"a\n<!-- result {place} -->0<!-- /result -->")
     with pytest.raises(SystemExit, match=message):
+        results.check(project)
+
+
+END = "1<!-- /result -->"
+ODD = {
+    "hyphen": f"<!-- result speed-up.value -->{END}",
+    "no space": f"<!-- result speed.value:.2f-->{END}",
+    "not closed": "<!-- result speed.value -->1",
+    "no first space": f"<!--result speed.value -->{END}",
+    "own line": f"<!-- result speed.value -->\n{END}",
+    "wrong format": f"<!-- result speed.value:d -->{END}",
+}
+
+
+@pytest.mark.parametrize("mark", ODD.values(), ids=ODD.keys())
+def test_a_placeholder_that_cannot_be_filled_fails(mark: str, project: Path) -> None:
+    page(project, mark)
+    with pytest.raises(SystemExit, match=r"README.md"):
         results.check(project)
 
 

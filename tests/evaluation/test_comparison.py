@@ -32,7 +32,7 @@ def test_a_real_difference_is_stated_with_its_size_p_and_n(tmp_path: Path) -> No
     (pair,) = comparison.pairs
     assert pair.method == "exact McNemar"
     assert pair.p_value == pytest.approx(2 * 0.5**20)
-    assert pair.verdict.startswith("strong is higher than weak by 33.3 points (+21.7 to +")
+    assert pair.verdict.startswith("strong is higher than weak by 33.3 points (95 %: +21.7 to +")
     assert pair.verdict.endswith("p = 1.9e-06, exact McNemar, n = 60.")
     assert comparison.notes == ()
 
@@ -47,7 +47,7 @@ def test_runs_that_differ_in_the_seed_alone_are_one_condition(tmp_path: Path) ->
     assert (min(first.scores), max(first.scores)) == (30 / 60, 33 / 60)
     assert first.interval.low < first.score < first.interval.high
     (pair,) = comparison.pairs
-    assert pair.method == "paired bootstrap"
+    assert pair.method == "over seeds and examples"
     assert pair.corrected_p < 0.05
     assert second.score - first.score == pytest.approx(pair.difference)
 
@@ -125,5 +125,54 @@ def test_stored_answers_without_what_the_metric_needs_are_named(tmp_path: Path) 
     gold, predicted = answers(7, 10)
     runs = [classifier_run(tmp_path, name, gold=gold, predicted=predicted) for name in ("a", "b")]
     runs[1].write_predictions("test", [{"id": "example 0", "gold": "yes"}])
-    with pytest.raises(UserError, match=r"b/predictions/test.jsonl:1 lacks prediction"):
+    with pytest.raises(UserError, match=r"test.jsonl holds 1 rows, but its score is over 10"):
         compare(runs)
+
+
+def test_answers_that_are_damaged_are_named(tmp_path: Path) -> None:
+    gold, predicted = answers(7, 10)
+    runs = [classifier_run(tmp_path, name, gold=gold, predicted=predicted) for name in ("a", "b")]
+    rows = runs[1].predictions("test")
+    for field, value in (("prediction", None), ("id", 3)):
+        runs[1].write_predictions("test", [*rows[:4], {**rows[4], field: value}, *rows[5:]])
+        with pytest.raises(UserError, match=rf"b/predictions/test.jsonl:5 lacks {field}"):
+            compare(runs)
+
+
+def test_the_same_examples_in_another_order_are_put_in_order(tmp_path: Path) -> None:
+    runs = []
+    for name, right in (("weak", 30), ("strong", 50)):
+        gold, predicted = answers(right, 60)
+        runs.append(classifier_run(tmp_path, name, gold=gold, predicted=predicted))
+    expected = compare(runs)
+    runs[1].write_predictions("test", runs[1].predictions("test")[::-1])
+    assert compare(runs).pairs == expected.pairs
+
+
+def test_runs_of_other_lengths_under_the_same_ids_are_not_compared(tmp_path: Path) -> None:
+    runs = [perplexity_run(tmp_path, name, [50.0, 52.0]) for name in ("a", "b")]
+    runs[1].write_predictions("dev", [{**r, "tokens": 20} for r in runs[1].predictions("dev")])
+    with pytest.raises(UserError, match="Scores on different sets are not compared"):
+        compare(runs)
+
+
+def test_a_setting_that_is_missing_is_not_null(tmp_path: Path) -> None:
+    gold, predicted = answers(7, 10)
+    runs = []
+    for name, extra in (("a", {"drop": None}), ("b", {})):
+        for seed in (0, 1):
+            settings = {"lr": 1, "seed": seed, **extra}
+            run = classifier_run(
+                tmp_path, f"{name}{seed}", gold=gold, predicted=predicted, settings=settings
+            )
+            runs.append(run)
+    assert {k: len(v) for k, v in conditions_of(runs).items()} == {"drop=null": 2, "drop=–": 2}
+
+
+def test_near_the_top_the_interval_is_not_cut_at_the_estimate(tmp_path: Path) -> None:
+    runs = []
+    for name, right in (("good", 55), ("perfect", 60)):
+        gold, predicted = answers(right, 60)
+        runs.append(classifier_run(tmp_path, name, gold=gold, predicted=predicted))
+    (pair,) = compare(runs).pairs
+    assert pair.interval.high > pair.difference + 0.01

@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnlab.evaluation.paired import examples_needed, holm, mcnemar, smallest_difference
+from attnlab.evaluation.paired import (
+    examples_needed,
+    holm,
+    mcnemar,
+    sign_flip,
+    smallest_difference,
+)
 
 PAIRS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=9)
 
@@ -23,6 +29,18 @@ def test_mcnemar_equals_flipping_every_pair_both_ways(pairs: list[tuple[bool, bo
     ]
     expected = sum(flip >= observed for flip in flips) / len(flips)
     assert mcnemar(*zip(*pairs, strict=True)) == pytest.approx(expected, abs=1e-12)
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(-9, 9), min_size=1, max_size=9))
+def test_sign_flips_equal_brute_force(differences: list[int]) -> None:
+    observed = abs(sum(differences))
+    flips = [
+        abs(sum(sign * d for sign, d in zip(signs, differences, strict=True)))
+        for signs in product((-1, 1), repeat=len(differences))
+    ]
+    expected = sum(flip >= observed for flip in flips) / len(flips)
+    assert sign_flip(differences) == pytest.approx(expected, abs=1e-12)
 
 
 def test_mcnemar_of_equal_answers_is_one() -> None:

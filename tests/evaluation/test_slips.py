@@ -23,7 +23,7 @@ def test_five_runs_at_boolqs_majority_rate_did_not_learn(tmp_path: Path) -> None
             in comparison.notes
         )
     assert any(
-        "score the same to the last bit, and give the same answers: none of them is best" in note
+        "score the same to the last bit, example by example: none of them is best" in note
         for note in comparison.notes
     )
     assert all("score exactly the same" in pair.verdict for pair in comparison.pairs)
@@ -97,3 +97,10 @@ def test_a_lower_perplexity_is_better(tmp_path: Path) -> None:
     (pair,) = compare([worse, better]).pairs
     assert "better is lower than worse by" in pair.verdict
     assert ", so better;" in pair.verdict
+
+
+def test_one_example_shows_nothing(tmp_path: Path) -> None:
+    runs = [perplexity_run(tmp_path, name, [loss]) for name, loss in (("a", 50.0), ("b", 51.0))]
+    (pair,) = compare(runs).pairs
+    assert pair.p_value == 1.0
+    assert "not distinguishable" in pair.verdict

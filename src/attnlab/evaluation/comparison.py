@@ -20,8 +20,14 @@ from attnlab.evaluation.collapse import collapse_verdict, identical_scores
 from attnlab.evaluation.intervals import Interval, wilson
 from attnlab.evaluation.ledger import ledger_notes
 from attnlab.evaluation.metrics import Answers, Metric, check_answers, metric_called
-from attnlab.evaluation.paired import examples_needed, holm, mcnemar, smallest_difference
-from attnlab.evaluation.resampling import Bootstrap, percentile_interval, two_sided_p
+from attnlab.evaluation.paired import (
+    examples_needed,
+    holm,
+    mcnemar,
+    sign_flip,
+    smallest_difference,
+)
+from attnlab.evaluation.resampling import Bootstrap, Estimate
 from attnlab.runs.directory import Run
 
 SIGNIFICANT = 0.05
@@ -75,11 +81,8 @@ def compare(runs: Sequence[Run], *, split: str | None = None) -> Comparison:
     """Compare finished runs on a split; without one, on test if all have it, else on dev."""
     _refuse_unfinished_and_double(runs)
     split = split or _common_split(runs)
-    answers = {run.name: run.predictions(split) for run in runs}
     metric = _common_metric(runs, split)
-    for run in runs:
-        check_answers(answers[run.name], metric, place=f"{run.name}/predictions/{split}.jsonl")
-    _refuse_different_examples(runs, answers, split)
+    answers = _aligned_answers(runs, metric, split)
     groups = conditions_of(runs)
     weights = np.array(metric.weights(answers[runs[0].name]))
     tables = [np.stack([metric.values(answers[r.name]) for r in g]) for g in groups.values()]
@@ -89,9 +92,10 @@ def compare(runs: Sequence[Run], *, split: str | None = None) -> Comparison:
         means = tables[i].sum(axis=1) / weights.sum()
         scores = tuple(metric.finish(float(mean)) for mean in means)
         baseline = group[0].record["scores"][split].get("baseline")
-        interval = _interval(tables[i], metric, bootstrap.means(i))
+        estimate = bootstrap.mean(i)
+        interval = _interval(tables[i], metric, estimate)
         names = tuple(run.name for run in group)
-        score = sum(scores) / len(scores)
+        score = metric.finish(estimate.value)
         conditions.append(Condition(name, names, scores, score, interval, baseline))
     return Comparison(
         split=split,
@@ -116,19 +120,25 @@ def conditions_of(runs: Sequence[Run]) -> dict[str, list[Run]]:
     differing = sorted(
         name
         for name in everything
-        if len({json.dumps(values.get(name)) for values in settings.values()}) > 1
+        if len({_setting(values, name) for values in settings.values()}) > 1
     )
-    named = {}
+    named: dict[str, list[Run]] = {}
     for key, group in groups.items():
-        told = ", ".join(f"{n.rpartition('.')[2]}={settings[key].get(n)}" for n in differing)
-        named[group[0].name if len(group) == 1 else told or group[0].config["job"]] = group
+        told = ", ".join(f"{n.rpartition('.')[2]}={_setting(settings[key], n)}" for n in differing)
+        name = group[0].name if len(group) == 1 else told or group[0].config["job"]
+        named[name if name not in named else f"{name} ({group[0].name})"] = group
     return named
 
 
-def _interval(table: NDArray[np.float64], metric: Metric, samples: NDArray[np.float64]) -> Interval:
+def _setting(values: Mapping[str, Any], name: str) -> str:
+    """Write a setting's value; one that is not there is not the same as null."""
+    return json.dumps(values[name]) if name in values else "–"
+
+
+def _interval(table: NDArray[np.float64], metric: Metric, estimate: Estimate) -> Interval:
     if metric.name == "accuracy" and len(table) == 1:
         return wilson(int(table.sum()), table.shape[1])
-    low, high = percentile_interval(samples)
+    low, high = estimate.interval()
     return Interval(metric.finish(low), metric.finish(high))
 
 
@@ -139,51 +149,53 @@ def _pairs(
     bootstrap: Bootstrap,
 ) -> list[Pair]:
     chosen = list(combinations(range(len(conditions)), 2))
-    exact = metric.name == "accuracy" and all(len(table) == 1 for table in tables)
-    differences = [bootstrap.differences(i, j) for i, j in chosen]
-    if exact:
-        p_values = [mcnemar(_right(tables[i]), _right(tables[j])) for i, j in chosen]
-    else:
-        p_values = [two_sided_p(difference) for difference in differences]
-    pairs = []
-    for (i, j), samples_ij, p, corrected in zip(
-        chosen, differences, p_values, holm(p_values), strict=True
-    ):
-        first, second = conditions[i], conditions[j]
+    estimates = [bootstrap.difference(i, j) for i, j in chosen]
+    tests = [
+        _test(tables[i], tables[j], metric, estimate)
+        for (i, j), estimate in zip(chosen, estimates, strict=True)
+    ]
+    corrected, pairs = holm([p for p, _ in tests]), []
+    for number, (i, j) in enumerate(chosen):
+        first, second, estimate = conditions[i], conditions[j], estimates[number]
+        low, high = (metric.difference(first.score, bound) for bound in estimate.interval())
         pair = Pair(
             first=first.name,
             second=second.name,
-            difference=second.score - first.score,
-            interval=_difference_interval(first.score, samples_ij, metric),
-            p_value=p,
-            corrected_p=corrected,
-            method="exact McNemar" if exact else "paired bootstrap",
+            difference=metric.difference(first.score, estimate.value),
+            interval=Interval(low, high),
+            p_value=tests[number][0],
+            corrected_p=corrected[number],
+            method=tests[number][1],
             verdict="",
         )
         n = tables[i].shape[1]
-        if exact:
+        if pair.method == "exact McNemar":
             apart = float((tables[i][0] != tables[j][0]).mean())
             power = power_of_examples(pair.difference, n, apart, metric)
         else:
-            seeds = len(tables[i]) + len(tables[j])
-            power = power_of_seeds(float(samples_ij.std()), seeds, n, first.score, metric)
+            shown = metric.difference(first.score, SHOWN_SPREADS * estimate.standard_error)
+            runs = len(tables[i]) + len(tables[j])
+            power = f"; these {runs} runs on {n:,} examples show"
+            power += f" {metric.write_difference(shown)} or more"
         verdict = pair_verdict(pair, metric, n=n, of=len(chosen), power=power)
         pairs.append(replace(pair, verdict=verdict))
     return pairs
 
 
+def _test(
+    first: NDArray[np.float64], second: NDArray[np.float64], metric: Metric, estimate: Estimate
+) -> tuple[float, str]:
+    """Choose the test that fits: exact on pairs of single runs, Student's t over seeds."""
+    if len(first) > 1 or len(second) > 1:
+        return estimate.p_value(), "over seeds and examples"
+    if metric.name == "accuracy":
+        return mcnemar(_right(first), _right(second)), "exact McNemar"
+    return sign_flip([float(d) for d in second[0] - first[0]]), "paired permutation"
+
+
 def _right(table: NDArray[np.float64]) -> list[bool]:
     """Return which examples the only run of a condition has right."""
     return [bool(value) for value in table[0]]
-
-
-def _difference_interval(
-    score: float, differences: NDArray[np.float64], metric: Metric
-) -> Interval:
-    """Turn differences of means into differences of scores, measured from the first score."""
-    low, high = percentile_interval(differences)
-    mean = metric.unfinish(score)
-    return Interval(metric.finish(mean + low) - score, metric.finish(mean + high) - score)
 
 
 def power_of_examples(difference: float, n: int, apart: float, metric: Metric) -> str:
@@ -198,13 +210,6 @@ def power_of_examples(difference: float, n: int, apart: float, metric: Metric) -
     )
 
 
-def power_of_seeds(spread: float, seeds: int, n: int, score: float, metric: Metric) -> str:
-    """Say what these seeds and examples can show, four times in five."""
-    mean = metric.unfinish(score)
-    smallest = metric.write_difference(metric.finish(mean + SHOWN_SPREADS * spread) - score)
-    return f"; these {seeds} runs on {n:,} examples show {smallest} or more"
-
-
 def pair_verdict(pair: Pair, metric: Metric, *, n: int, of: int, power: str) -> str:
     """Say in one sentence which of two is better, or what it would take to tell.
 
@@ -216,7 +221,7 @@ def pair_verdict(pair: Pair, metric: Metric, *, n: int, of: int, power: str) -> 
     if pair.difference == 0:
         return f"{names} score exactly the same; neither is better ({facts})."
     word = "higher" if pair.difference > 0 else "lower"
-    span = " to ".join(metric.write_signed(bound) for bound in pair.interval)
+    span = "95 %: " + " to ".join(metric.write_signed(bound) for bound in pair.interval)
     if pair.corrected_p >= SIGNIFICANT:
         return (
             f"{names} are not distinguishable: {pair.second} is {word} by {size} ({span});"
@@ -242,8 +247,8 @@ def _notes(runs: Sequence[Run], answers: Mapping[str, Answers], metric: Metric) 
                 notes.append(f"{run.name} {verdict}.")
     totals = {run.name: math.fsum(metric.values(answers[run.name])) for run in runs}
     for names in identical_scores(totals):
-        given = {json.dumps([row.get("prediction") for row in answers[name]]) for name in names}
-        same = "and give the same answers" if len(given) == 1 else "with different answers"
+        given = {json.dumps(metric.values(answers[name])) for name in names}
+        same = "example by example" if len(given) == 1 else "on different examples"
         notes.append(
             f"{', '.join(names)} score the same to the last bit, {same}: none of them is best."
         )
@@ -275,31 +280,53 @@ def _common_split(runs: Sequence[Run]) -> str:
 
 
 def _common_metric(runs: Sequence[Run], split: str) -> Metric:
-    found = {run.name: run.record["scores"].get(split, {}).get("metric") for run in runs}
+    for run in runs:
+        if split not in run.record["scores"]:
+            raise UserError(f"the run {run.name} has no score on {split!r}.")
+    found = {run.name: run.record["scores"][split]["metric"] for run in runs}
     if len(set(found.values())) > 1:
         told = ", ".join(f"{name}: {metric}" for name, metric in found.items())
         raise UserError(f"these runs are different tasks, measured differently ({told}).")
     return metric_called(str(next(iter(found.values()))))
 
 
+def _aligned_answers(runs: Sequence[Run], metric: Metric, split: str) -> dict[str, Answers]:
+    """Read every run's answers in the first one's order; different examples are not compared."""
+    answers: dict[str, Answers] = {}
+    for run in runs:
+        rows, n = run.predictions(split), run.record["scores"][split]["n"]
+        check_answers(rows, metric, n=n, place=f"{run.name}/predictions/{split}.jsonl")
+        by_id = {row["id"]: row for row in rows}
+        order = [row["id"] for row in answers[runs[0].name]] if answers else list(by_id)
+        if len(by_id) == len(rows) and by_id.keys() == set(order):
+            rows = [by_id[name] for name in order]  # the same examples, perhaps in another order
+        answers[run.name] = rows
+        _refuse_different_examples(runs[0], run, answers, split)
+    return answers
+
+
 def _refuse_different_examples(
-    runs: Sequence[Run], answers: Mapping[str, Answers], split: str
+    first: Run, run: Run, answers: Mapping[str, Answers], split: str
 ) -> None:
-    """Scores on different examples are not compared."""
-    first = runs[0]
-    for run in runs[1:]:
-        ours, theirs = ([row["id"] for row in answers[r.name]] for r in (first, run))
-        hashes = [r.record.get("ledger", {}).get("splits", {}).get(split, {}) for r in (first, run)]
-        if ours == theirs and hashes[0].get("sha256") == hashes[1].get("sha256"):
-            continue
-        shared = len(set(ours) & set(theirs))
-        if first.config["job"] != run.config["job"] and not shared:
-            raise UserError(
-                f"{first.name} ({first.config['job']}) and {run.name} ({run.config['job']}) are"
-                f" different tasks: no example of {split} stands in both."
-            )
+    asked = [
+        [(row["id"], row.get("gold"), row.get("tokens")) for row in answers[r.name]]
+        for r in (first, run)
+    ]
+    hashes = {
+        r.record["ledger"]["splits"].get(split, {}).get("sha256")
+        for r in (first, run)
+        if "ledger" in r.record
+    }
+    if asked[0] == asked[1] and len(hashes) <= 1:
+        return
+    ours, theirs = ({row[0] for row in rows} for rows in asked)
+    if first.config["job"] != run.config["job"] and not ours & theirs:
         raise UserError(
-            f"{first.name} and {run.name} were scored on different sets that are both called"
-            f" {split!r}: {len(ours):,} and {len(theirs):,} examples, {shared:,} ids in common."
-            " Scores on different sets are not compared."
+            f"{first.name} ({first.config['job']}) and {run.name} ({run.config['job']}) are"
+            f" different tasks: no example of {split} stands in both."
         )
+    raise UserError(
+        f"{first.name} and {run.name} were scored on different sets that are both called {split!r}:"
+        f" {len(ours):,} and {len(theirs):,} examples, {len(ours & theirs):,} ids in common, and"
+        " their texts, answers or lengths may differ. Scores on different sets are not compared."
+    )

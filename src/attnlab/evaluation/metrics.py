@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from attnlab.errors import UserError, unknown_name
+from attnlab.errors import DamagedFileError, unknown_name
 
 Answers = Sequence[Mapping[str, Any]]
 """Rows of predictions/SPLIT.jsonl."""
@@ -26,8 +26,8 @@ class Metric(Protocol):
     def finish(self, mean: float) -> float:
         """Turn the mean into the score, kept within what is possible."""
 
-    def unfinish(self, score: float) -> float:
-        """Turn the score back into the mean."""
+    def difference(self, score: float, change: float) -> float:
+        """Say how far the score moves if its mean changes by so much."""
 
     def write(self, score: float) -> str:
         """Write a score."""
@@ -57,9 +57,9 @@ class Accuracy:
         """The mean is the share."""
         return min(1.0, max(0.0, mean))
 
-    def unfinish(self, score: float) -> float:
-        """The share is the mean."""
-        return score
+    def difference(self, score: float, change: float) -> float:  # noqa: ARG002
+        """A share moves with its mean."""
+        return change
 
     def write(self, score: float) -> str:
         """In per cent."""
@@ -92,9 +92,9 @@ class Perplexity:
         """From nats a token to perplexity."""
         return math.exp(min(700.0, max(0.0, mean)))
 
-    def unfinish(self, score: float) -> float:
-        """From perplexity to nats a token."""
-        return math.log(score)
+    def difference(self, score: float, change: float) -> float:
+        """A change in nats multiplies a perplexity."""
+        return score * math.expm1(min(700.0, change))
 
     def write(self, score: float) -> str:
         """With two decimals."""
@@ -109,6 +109,10 @@ class Perplexity:
         return f"{difference:+.2f}"
 
 
+NEEDED: Mapping[str, Mapping[str, Any]] = {
+    "accuracy": {"gold": str | int, "prediction": str | int},
+    "perplexity": {"loss": int | float, "tokens": int | float},
+}
 METRICS: Mapping[str, Metric] = {metric.name: metric for metric in (Accuracy(), Perplexity())}
 
 
@@ -119,10 +123,13 @@ def metric_called(name: str) -> Metric:
     return METRICS[name]
 
 
-def check_answers(answers: Answers, metric: Metric, *, place: str) -> None:
-    """Refuse stored answers that lack what the metric needs."""
-    needed = ("gold", "prediction") if metric.name == "accuracy" else ("loss", "tokens")
+def check_answers(answers: Answers, metric: Metric, *, n: int, place: str) -> None:
+    """Refuse stored answers that are not ``n`` rows with what the metric needs."""
+    if len(answers) != n or not answers:
+        raise DamagedFileError(f"{place} holds {len(answers)} rows, but its score is over {n}.")
     for number, row in enumerate(answers, 1):
-        missing = [field for field in ("id", *needed) if field not in row]
-        if missing:
-            raise UserError(f"{place}:{number} lacks {', '.join(missing)}.")
+        for field, kind in {"id": str, **NEEDED[metric.name]}.items():
+            if not isinstance(row.get(field), kind):
+                raise DamagedFileError(f"{place}:{number} lacks {field}, or it is of another kind.")
+        if metric.name == "perplexity" and not row["tokens"] > 0:
+            raise DamagedFileError(f"{place}:{number} has no tokens.")

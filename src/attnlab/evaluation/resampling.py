@@ -1,11 +1,14 @@
-"""What other examples and other seeds would have given: the bootstrap (Efron 1979).
+"""What other examples and other seeds would have given.
 
 A condition is a table of values, a row a seed and a column an example: 1 for a right answer, 0 for
-a wrong one, or a loss. Examples are drawn again for all conditions alike, which keeps the pairs
-together; seeds are drawn again for each condition by itself.
+a wrong one, or a loss. Examples are drawn again (Efron 1979) for all conditions alike, which keeps
+the pairs together. Seeds are too few to be drawn: their variance is measured and counts with
+Student's t, which keeps two or three of them from looking like many.
 """
 
+import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +19,59 @@ Table = NDArray[np.float64]
 """Seeds × examples."""
 
 RESAMPLES, CHUNK = 10_000, 500
+SMALLEST_TAIL = 1e-12
+
+
+class Estimate(NamedTuple):
+    """A mean, or a difference of means, with how far other examples and seeds would move it."""
+
+    value: float
+    examples: float
+    """Variance over examples."""
+    seeds: float
+    """Variance over seeds; 0 if there is one seed only."""
+    spare_seeds: int
+    drawn: NDArray[np.float64]
+    """The values over resampled examples."""
+
+    @property
+    def standard_error(self) -> float:
+        """Both variances together."""
+        return math.sqrt(self.examples + self.seeds)
+
+    def reach(self, tail: float) -> float:
+        """Return how far the value may be off, but for ``tail`` on each side.
+
+        Each variance counts with its own quantile: Student's for the few seeds, the normal one for
+        the many examples.
+        """
+        from scipy.stats import norm, t
+
+        by_examples = float(norm.isf(tail)) ** 2 * self.examples
+        by_seeds = float(t.isf(tail, self.spare_seeds)) ** 2 * self.seeds if self.seeds else 0.0
+        return math.sqrt(by_examples + by_seeds)
+
+    def interval(self) -> Interval:
+        """Return the 95 % interval: percentiles for one seed, both quantiles for several."""
+        if not self.seeds:
+            low, high = np.quantile(self.drawn, [0.025, 0.975])
+            return Interval(float(low), float(high))
+        reach = self.reach(0.025)
+        return Interval(self.value - reach, self.value + reach)
+
+    def p_value(self) -> float:
+        """Return the two-sided p-value of "the value is zero": where the reach just ends there."""
+        low, high = SMALLEST_TAIL, 0.5
+        if self.reach(low) <= abs(self.value):
+            return 2 * low if self.value else 1.0
+        for _ in range(60):
+            middle = math.sqrt(low * high)
+            low, high = (middle, high) if self.reach(middle) > abs(self.value) else (low, middle)
+        return 2 * high
 
 
 class Bootstrap:
-    """Resampled means of several conditions over the same examples."""
+    """Means of several conditions over the same resampled examples."""
 
     def __init__(
         self,
@@ -31,53 +83,37 @@ class Bootstrap:
         """Draw the examples; with ``weights`` a mean is one a token, say, not one an example."""
         n = conditions[0].shape[1]
         weights = np.ones(n) if weights is None else weights
-        self._generator = np.random.default_rng(seed)
-        stacked = np.concatenate(conditions)
-        by_seed = []
+        generator = np.random.default_rng(seed)
+        averaged = np.stack([values.mean(axis=0) for values in conditions])
+        drawn_means = []
         for _ in range(RESAMPLES // CHUNK):
-            drawn = self._generator.multinomial(n, np.full(n, 1 / n), size=CHUNK).astype(float)
-            by_seed.append((drawn @ stacked.T) / (drawn @ weights)[:, None])
-        cuts = np.cumsum([len(values) for values in conditions])[:-1]
-        self._by_seed = np.split(np.concatenate(by_seed), cuts, axis=1)
+            drawn = generator.multinomial(n, np.full(n, 1 / n), size=CHUNK).astype(float)
+            drawn_means.append((drawn @ averaged.T) / (drawn @ weights)[:, None])
+        self._drawn = np.concatenate(drawn_means)
         self._observed = [values.sum(axis=1) / weights.sum() for values in conditions]
 
-    def means(self, condition: int) -> NDArray[np.float64]:
-        """Return the resampled means of one condition."""
-        return self._draw(condition, spare_seeds=len(self._observed[condition]) - 1)
-
-    def differences(self, first: int, second: int) -> NDArray[np.float64]:
-        """Return the resampled differences, second minus first."""
-        spare = sum(len(self._observed[i]) - 1 for i in (first, second))
-        return self._draw(second, spare_seeds=spare) - self._draw(first, spare_seeds=spare)
-
-    def _draw(self, condition: int, *, spare_seeds: int) -> NDArray[np.float64]:
-        """Draw seeds, their deviations stretched so that few seeds do not look like many.
-
-        Drawing k seeds from k shrinks their spread by √((k − 1)/k), and normal tails are too thin
-        for so few: Student's t, with as many degrees of freedom as there are spare seeds, is the
-        measure. Two conditions that are compared lend each other theirs.
-        """
-        observed, by_seed = self._observed[condition], self._by_seed[condition]
+    def mean(self, condition: int) -> Estimate:
+        """Estimate the mean of one condition."""
+        observed, drawn = self._observed[condition], self._drawn[:, condition]
         k = len(observed)
-        if k == 1:
-            return by_seed[:, 0]
-        from scipy.stats import norm, t
+        variance = float(observed.var(ddof=1)) / k if k > 1 else 0.0
+        return Estimate(float(observed.mean()), float(drawn.var()), variance, k - 1, drawn)
 
-        factor = np.sqrt(k / (k - 1)) * t.ppf(0.975, spare_seeds) / norm.ppf(0.975)
-        stretched = by_seed + (factor - 1) * (observed - observed.mean())
-        drawn = self._generator.multinomial(k, np.full(k, 1 / k), size=len(by_seed)) / k
-        means: NDArray[np.float64] = (stretched * drawn).sum(axis=1)
-        return means
+    def difference(self, first: int, second: int) -> Estimate:
+        """Estimate the difference, second minus first.
 
-
-def percentile_interval(samples: NDArray[np.float64], *, confidence: float = 0.95) -> Interval:
-    """Return the middle ``confidence`` share of the samples."""
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(samples, [tail, 1 - tail])
-    return Interval(float(low), float(high))
-
-
-def two_sided_p(differences: NDArray[np.float64]) -> float:
-    """Return how often a resampled difference falls on the other side of zero, doubled."""
-    beyond = min((differences <= 0).sum(), (differences >= 0).sum())
-    return float(min(1.0, 2 * (beyond + 1) / (len(differences) + 1)))
+        A condition with one seed borrows the seed variance of the other: its luck is unknown, not
+        absent.
+        """
+        one, two = self._observed[first], self._observed[second]
+        spread = [float(values.var(ddof=1)) for values in (one, two) if len(values) > 1]
+        borrowed = max(spread, default=0.0)
+        variance = sum(
+            (float(values.var(ddof=1)) if len(values) > 1 else borrowed) / len(values)
+            for values in (one, two)
+        )
+        drawn = self._drawn[:, second] - self._drawn[:, first]
+        spare = len(one) + len(two) - 2
+        value = float(two.mean() - one.mean())
+        value = 0.0 if abs(value) < 1e-12 else value  # the residue of adding in another order
+        return Estimate(value, float(drawn.var()), variance, spare, drawn)

@@ -39,27 +39,33 @@ STYLE: Any = {
 
 
 def curves(runs: Mapping[str, Sequence[Mapping[str, Any]]], *, per_epoch: float | None) -> Figure:
-    """Draw the training loss, and the accuracy on train and dev, over epochs (or steps)."""
-    scored = sorted({k for lines in runs.values() for line in lines for k in line if "_acc" in k})
+    """Draw the training loss, and loss and accuracy on train and dev, over epochs (or steps)."""
+    logged = sorted({key for lines in runs.values() for line in lines for key in line})
+    panels = [
+        ("training loss", ["loss"]),
+        ("loss of an answer", [key for key in logged if key.endswith("_loss")]),
+        ("accuracy", [key for key in logged if key.endswith("_accuracy")]),
+    ]
+    panels = [(title, keys) for title, keys in panels if keys]
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(8, 3.2 + 0.12 * len(runs)), layout="constrained")
-        axes = figure.subplots(1, 2 if scored else 1, squeeze=False)[0]
-        for colour, (name, lines) in zip(cycle(COLOURS), runs.items(), strict=False):
-            _line(axes[0], lines, "loss", per_epoch, color=colour, label=name)
-            for key, style in zip(scored, STROKES, strict=False):
-                _line(axes[1], lines, key, per_epoch, color=colour, linestyle=style)
-        axes[0].set_ylabel("training loss")
-        if len(runs) > 1:
-            figure.legend(loc="outside lower center", ncols=2)
-        if scored:
-            axes[1].set_ylabel("accuracy")
-            axes[1].set_ylim(-0.02, 1.02)
-            names = [key.removesuffix("_accuracy") for key in scored][: len(STROKES)]
-            strokes = [Line2D([], [], color=INK, linestyle=style) for style in STROKES]
-            axes[1].legend(strokes[: len(names)], names)
-        for axis in axes:
+        figure = Figure(figsize=(2 + 3 * len(panels), 3.2 + 0.12 * len(runs)), layout="constrained")
+        axes = figure.subplots(1, len(panels), squeeze=False)[0]
+        for axis, (title, keys) in zip(axes, panels, strict=True):
+            for colour, (name, lines) in zip(cycle(COLOURS), runs.items(), strict=False):
+                for key, style in zip(keys, cycle(STROKES), strict=False):
+                    label = _plain(name) if key == "loss" else None
+                    look = {"color": colour, "linestyle": style, "label": label}
+                    _line(axis, lines, key, per_epoch, **look)
+            if len(keys) > 1:
+                strokes = [Line2D([], [], color=INK, linestyle=style) for style in STROKES]
+                axis.legend(strokes[: len(keys)], [key.rpartition("_")[0] for key in keys][:3])
+            axis.set_ylabel(title)
             axis.set_xlabel("epoch" if per_epoch else "step")
             axis.set_xlim(left=0)
+            if title == "accuracy":
+                axis.set_ylim(-0.02, 1.02)
+        if len(runs) > 1:
+            figure.legend(loc="outside lower center", ncols=2)
     return figure
 
 
@@ -82,7 +88,9 @@ def score_bars(comparison: Comparison) -> Figure:
             if condition.baseline:
                 guess = unit * condition.baseline["value"]
                 axis.plot([guess, guess], [row - 0.4, row + 0.4], color=COLOURS[5], linewidth=2)
-        axis.set_yticks(range(len(conditions)), [condition.name for condition in conditions])
+        axis.set_yticks(
+            range(len(conditions)), [_plain(condition.name) for condition in conditions]
+        )
         axis.invert_yaxis()
         axis.grid(axis="y", visible=False)
         axis.set_xlim(left=0)
@@ -104,6 +112,7 @@ def as_inline_svg(figure: Figure, name: str) -> str:
     """Render for a page: no background, ink in the page's own colour, ids of its own."""
     text = _render(figure, "svg", facecolor="none", metadata={"Date": None}).decode()
     text = text[text.index("<svg") :].replace(INK, "currentColor")
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r'\bid="', f'id="{name}-', text)
     text = re.sub(r'(url\(#|href="#)', rf"\g<1>{name}-", text)
     return re.sub(
@@ -118,6 +127,11 @@ def _render(figure: Figure, kind: str, **options: Any) -> bytes:
     return buffer.getvalue()
 
 
+def _plain(name: str) -> str:
+    """Keep matplotlib from reading a name as mathematics, or as not meant for the legend."""
+    return name.replace("$", r"\$").replace("_", "\u200b_", 1)
+
+
 def _line(
     axis: Axes,
     lines: Sequence[Mapping[str, Any]],
@@ -126,7 +140,8 @@ def _line(
     **style: Any,
 ) -> None:
     """Draw one logged quantity; a long log is averaged down to a few hundred points."""
-    rows = [(line["step"] / (per_epoch or 1), line[key]) for line in lines if key in line]
+    logged = [line for line in lines if isinstance(line.get(key), int | float)]
+    rows = [(line["step"] / (per_epoch or 1), line[key]) for line in logged]
     if not rows:
         return
     groups = np.array_split(np.array(rows, dtype=float), min(len(rows), MOST_POINTS))

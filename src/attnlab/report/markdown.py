@@ -24,4 +24,10 @@ def _block(block: Block) -> str:
 
 
 def _row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+    return "| " + " | ".join(map(_cell, cells)) + " |"
+
+
+def _cell(text: str) -> str:
+    """Write a text so that nothing in it is Markdown or HTML."""
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace("\n", " ")
+    return text.replace("|", "\\|").replace("[", "\\[").replace("`", "\\`")

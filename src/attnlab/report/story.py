@@ -8,12 +8,13 @@ from attnlab.errors import UserError
 from attnlab.evaluation.comparison import Comparison, compare
 from attnlab.evaluation.guessing import against_guessing
 from attnlab.evaluation.ledger import ledger_notes
+from attnlab.evaluation.metrics import check_answers, metric_called
 from attnlab.report import figures
 from attnlab.report.document import Block, Document, Grid, Heading, Picture, Sentences
 from attnlab.report.grids import comparison_grid, doubts, scores_grid
 from attnlab.runs.directory import Run
 
-SAMPLES = 5
+SAMPLES, LONGEST = 5, 300
 
 
 def tell(runs: Sequence[Run], *, title: str | None = None) -> Document:
@@ -21,8 +22,14 @@ def tell(runs: Sequence[Run], *, title: str | None = None) -> Document:
     for run in runs:
         if not run.finished:
             raise UserError(f"the run {run.name} is not finished; its command goes on with it.")
-        if not any(map(run.has_predictions, run.record["scores"])):
+        scored = [split for split in run.record["scores"] if run.has_predictions(split)]
+        if not scored:
             raise UserError(f"the run {run.name} has no stored predictions to report on.")
+        for split in scored:
+            score = run.record["scores"][split]
+            place = f"{run.name}/predictions/{split}.jsonl"
+            metric = metric_called(score["metric"])
+            check_answers(run.predictions(split), metric, n=score["n"], place=place)
     blocks = list(_one(runs[0]) if len(runs) == 1 else _several(runs))
     return Document(title or (runs[0].name if len(runs) == 1 else f"{len(runs)} runs"), blocks)
 
@@ -95,26 +102,36 @@ def _samples(run: Run) -> Iterator[Block]:
 
 
 def _sample(row: dict[str, Any]) -> list[str]:
-    sure = f"{100 * row['confidence']:.0f} %" if "confidence" in row else "–"
-    question = str(row.get("question", row["id"]))
-    return [question, str(row["prediction"]), str(row["gold"]), sure]
+    sure = row.get("confidence")
+    told = f"{100 * sure:.0f} %" if isinstance(sure, float) else "–"
+    return [_question(row), _short(row["prediction"]), _short(row["gold"]), told]
+
+
+def _question(row: dict[str, Any]) -> str:
+    return _short(row.get("question", row["id"]))
+
+
+def _short(text: Any) -> str:
+    """Cut a long text, so that a page stays a page."""
+    text = str(text)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
 def _disagreements(runs: Sequence[Run], comparison: Comparison) -> Iterator[Block]:
     tables = [run.predictions(comparison.split) for run in runs]
     if "prediction" not in tables[0][0]:
         return
-    apart = [
-        rows for rows in zip(*tables, strict=True) if len({row["prediction"] for row in rows}) > 1
-    ]
+    by_id = [{row["id"]: row for row in table} for table in tables]
+    together = ([rows[name] for rows in by_id] for name in by_id[0])
+    apart = [rows for rows in together if len({row["prediction"] for row in rows}) > 1]
     yield Heading("Where the answers differ")
     yield Sentences([f"{len(apart):,} of {comparison.n:,} examples are answered differently."])
     if apart:
         yield Grid(
             ["question", "truth", *(run.name for run in runs)],
             [
-                [str(rows[0].get("question", rows[0]["id"])), str(rows[0]["gold"])]
-                + [str(row["prediction"]) for row in rows]
+                [_question(rows[0]), _short(rows[0]["gold"])]
+                + [_short(row["prediction"]) for row in rows]
                 for rows in apart[: 2 * SAMPLES]
             ],
         )
@@ -141,7 +158,7 @@ def _how(run: Run) -> Iterator[Block]:
     facts = {
         "command": record.get("command"),
         "commit": record.get("commit"),
-        "processor": record.get("cpu", {}).get("name"),
+        "processor": (record.get("cpu") or {}).get("name"),
         "versions": ", ".join(f"{k} {v}" for k, v in record.get("versions", {}).items()),
         "seconds of training": record.get("training_seconds"),
         **dict(flatten(config["resolved"])),

@@ -98,7 +98,7 @@ class Run:
         record = read_json(self.path / RECORD)
         scores = record.get("scores")
         for split, score in scores.items() if isinstance(scores, dict) else [("", None)]:
-            if not isinstance(score, dict) or not score.keys() >= SCORE:
+            if not _is_score(score):
                 wanted = ", ".join(sorted(SCORE))
                 place = f"scores.{split}" if split else "scores"
                 raise DamagedFileError(f"{self.path / RECORD}: {place} lacks some of {wanted}.")
@@ -182,6 +182,15 @@ class Run:
         if self._lock:
             self._lock.close()
             self._lock = None
+
+
+def _is_score(score: Any) -> bool:
+    if not isinstance(score, dict) or not score.keys() >= SCORE:
+        return False
+    numbers = score["interval"] if isinstance(score["interval"], list) else []
+    return len(numbers) == 2 and all(
+        isinstance(number, int | float) for number in (*numbers, score["value"], score["n"])
+    )
 
 
 def _make(path: Path, config: Mapping[str, Any]) -> bool:

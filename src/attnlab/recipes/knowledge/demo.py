@@ -6,6 +6,7 @@ it has read about them.
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from statistics import fmean
 from typing import Any
 
 from rich.console import Console
@@ -61,13 +62,14 @@ class Subject:
 
     def evaluate(self) -> Evaluation:
         """Score the answers about the people of dev; as many of train are asked to compare."""
-        train, dev = self.world.train[: len(self.world.dev)], self.world.dev
-        accuracy = {
-            name: share_right([a["gold"] for a in answers], [a["prediction"] for a in answers])
-            for name, answers in (("train", self.ask(train)), ("dev", self.ask(dev)))
-        }
-        logged = {f"{name}_accuracy": value for name, value in accuracy.items()}
-        return Evaluation(accuracy["dev"], logged)
+        asked = {"train": self.world.train[: len(self.world.dev)], "dev": self.world.dev}
+        logged = {}
+        for split, people in asked.items():
+            rows = self.ask(people)
+            gold, predicted = [r["gold"] for r in rows], [r["prediction"] for r in rows]
+            logged[f"{split}_accuracy"] = share_right(gold, predicted)
+            logged[f"{split}_loss"] = fmean(row["loss"] for row in rows)
+        return Evaluation(logged["dev_accuracy"], logged)
 
     def ask(self, people: Sequence[Person]) -> list[dict[str, Any]]:
         """Return the model's answer about each person, and the probability it gives it."""
