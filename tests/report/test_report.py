@@ -148,17 +148,33 @@ def test_runs_that_cannot_be_told_of_are_refused(tmp_path: Path) -> None:
         write_report([run.path, run.path], None, as_markdown=False)
 
 
+PROBE = (
+    "<script>addEventListener('load', () => { document.title ="
+    " [document.documentElement.scrollWidth, innerWidth,"
+    " getComputedStyle(document.body).backgroundColor].join('|') })</script>"
+)
+
+
 @pytest.mark.skipif(not shutil.which("chromium"), reason="needs chromium")
-@pytest.mark.parametrize("width", [1200, 380])
-def test_a_browser_shows_the_page_without_an_error(width: int, tmp_path: Path) -> None:
-    page = write_report([make_run(tmp_path, "mine", 33).path], None, as_markdown=False)
-    shot = tmp_path / "shot.png"
+@pytest.mark.parametrize("width", [1200, 500], ids=["wide", "narrow"])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_a_browser_shows_the_page_without_scrolling_sideways(
+    width: int, dark: bool, tmp_path: Path
+) -> None:
+    page = write_report([make_run(tmp_path, "a-long-name-" * 9, 33).path], None, as_markdown=False)
+    probed = tmp_path / "probed.html"
+    probed.write_text(page.read_text(encoding="utf-8").replace("</head>", f"{PROBE}</head>"))
+    flags = ["--blink-settings=preferredColorScheme=0"] if dark else []
     done = subprocess.run(
         ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
          "--disable-background-networking", "--disable-component-update", "--disable-sync",
          f"--user-data-dir={tmp_path / 'profile'}", f"--window-size={width},900",
-         "--enable-logging=stderr", f"--screenshot={shot}", page.as_uri()],
+         "--enable-logging=stderr", *flags, "--dump-dom", probed.as_uri()],
         capture_output=True, text=True, timeout=90,
     )  # fmt: skip
-    assert shot.stat().st_size > 5000, done.stderr
-    assert "CONSOLE" not in done.stderr
+    title = re.search(r"<title>(\d+)\|(\d+)\|rgb\((\d+)", done.stdout)
+    assert title, done.stderr
+    needed, there, brightness = map(int, title.groups())
+    assert needed <= there == width
+    assert (brightness < 100) == dark
+    assert "Uncaught" not in done.stderr

@@ -82,7 +82,7 @@ def _curves(runs: Sequence[Run]) -> Iterator[Block]:
         rates = {run.record.get("steps_per_epoch") for run in runs}
         per_epoch = rates.pop() if len(rates) == 1 else None
         yield Heading("On the way")
-        caption = "Training loss, and accuracy where it was evaluated."
+        caption = "Training loss; loss and accuracy on train and dev where they were evaluated."
         yield Picture("curves", caption, figures.curves(logs, per_epoch=per_epoch))
 
 
