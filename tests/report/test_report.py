@@ -172,6 +172,8 @@ def test_a_browser_shows_the_page_without_scrolling_sideways(
          "--enable-logging=stderr", *flags, "--dump-dom", probed.as_uri()],
         capture_output=True, text=True, timeout=90,
     )  # fmt: skip
+    if done.returncode and not done.stdout:
+        pytest.skip(f"chromium does not start here: {done.stderr[-200:]}")
     title = re.search(r"<title>(\d+)\|(\d+)\|rgb\((\d+)", done.stdout)
     assert title, done.stderr
     needed, there, brightness = map(int, title.groups())
