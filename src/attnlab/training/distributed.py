@@ -1,9 +1,9 @@
 """The processes that train together: started by torchrun, or one alone."""
 
-import atexit
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import torch
@@ -122,19 +122,28 @@ def _raise_as_lead(message: str, exit_code: int) -> NoReturn:
     raise error
 
 
-def join_world() -> World:
-    """Join the processes that torchrun started; alone, a world of one."""
+@contextmanager
+def join_world() -> Iterator[World]:
+    """Join the processes that torchrun started; alone, a world of one.
+
+    Whoever joined first leaves: joining again after leaving may hang, and leaving must not wait
+    for the interpreter's end, where gloo's threads are torn down under it.
+    """
     size = int(os.environ.get("WORLD_SIZE", "1"))
     if size == 1:
-        return World()
+        yield World()
+        return
     missing = [k for k in ("RANK", "MASTER_ADDR", "MASTER_PORT") if k not in os.environ]
     if missing:
         raise UserError(
             f"WORLD_SIZE is {size}, but {', '.join(missing)} is not set: start several processes"
             " with torchrun, or unset WORLD_SIZE."
         )
-    if not dist.is_initialized():  # once for the life of the process: joining again may hang
+    joined_here = not dist.is_initialized()
+    if joined_here:
         # gloo carries CPU tensors and the small agreements; nccl is added for CUDA tensors.
         dist.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo")
-        atexit.register(dist.destroy_process_group)
-    return World(dist.get_rank(), size, int(os.environ.get("LOCAL_WORLD_SIZE", str(size))))
+    yield World(dist.get_rank(), size, int(os.environ.get("LOCAL_WORLD_SIZE", str(size))))
+    if joined_here:
+        dist.barrier()
+        dist.destroy_process_group()

@@ -51,8 +51,7 @@ def open_session(
     job: str, settings: Any, training: TrainingSettings, *, place: RunPlace, console: Console
 ) -> Iterator[Session]:
     """Begin or continue the run of these settings; in all processes the same one."""
-    world = join_world()
-    with ExitStack() as stack:
+    with join_world() as world, ExitStack() as stack:
 
         def begin() -> str:
             run = stack.enter_context(Run.begin(job, to_dict(settings), place))
