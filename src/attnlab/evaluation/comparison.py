@@ -15,11 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnlab.config import flatten
-from attnlab.errors import UserError
 from attnlab.evaluation.collapse import collapse_verdict, identical_scores
+from attnlab.evaluation.comparable import (
+    aligned_answers,
+    common_metric,
+    common_split,
+    refuse_unfinished_and_double,
+)
 from attnlab.evaluation.intervals import Interval, wilson
 from attnlab.evaluation.ledger import ledger_notes
-from attnlab.evaluation.metrics import Answers, Metric, check_answers, metric_called
+from attnlab.evaluation.metrics import Answers, Metric
 from attnlab.evaluation.paired import (
     examples_needed,
     holm,
@@ -32,7 +37,6 @@ from attnlab.runs.directory import Run
 
 SIGNIFICANT = 0.05
 SHOWN_SPREADS = 2.8  # 1.96 + 0.84: found at 5 % four times in five
-SPLITS = ("test", "dev")
 
 
 @dataclass(frozen=True)
@@ -79,10 +83,10 @@ class Comparison:
 
 def compare(runs: Sequence[Run], *, split: str | None = None) -> Comparison:
     """Compare finished runs on a split; without one, on test if all have it, else on dev."""
-    _refuse_unfinished_and_double(runs)
-    split = split or _common_split(runs)
-    metric = _common_metric(runs, split)
-    answers = _aligned_answers(runs, metric, split)
+    refuse_unfinished_and_double(runs)
+    split = split or common_split(runs)
+    metric = common_metric(runs, split)
+    answers = aligned_answers(runs, metric, split)
     groups = conditions_of(runs)
     weights = np.array(metric.weights(answers[runs[0].name]))
     tables = [np.stack([metric.values(answers[r.name]) for r in g]) for g in groups.values()]
@@ -256,77 +260,3 @@ def _notes(runs: Sequence[Run], answers: Mapping[str, Answers], metric: Metric) 
         if "ledger" in run.record:
             notes += [f"{run.name}: {note}." for note in ledger_notes(run.record["ledger"])]
     return notes
-
-
-def _refuse_unfinished_and_double(runs: Sequence[Run]) -> None:
-    names = [run.name for run in runs]
-    for run in runs:
-        if names.count(run.name) > 1:
-            raise UserError(f"the run {run.name} is given more than once, or two share that name.")
-        if not run.finished:
-            raise UserError(f"the run {run.name} is not finished; its command goes on with it.")
-
-
-def _common_split(runs: Sequence[Run]) -> str:
-    for split in SPLITS:
-        if all(run.has_predictions(split) for run in runs):
-            return split
-    without = [r.name for r in runs if not any(map(r.has_predictions, SPLITS))]
-    raise UserError(
-        f"there is nothing to compare: no split has stored predictions in all of"
-        f" {', '.join(run.name for run in runs)}"
-        + (f" (none at all in {', '.join(without)})." if without else ".")
-    )
-
-
-def _common_metric(runs: Sequence[Run], split: str) -> Metric:
-    for run in runs:
-        if split not in run.record["scores"]:
-            raise UserError(f"the run {run.name} has no score on {split!r}.")
-    found = {run.name: run.record["scores"][split]["metric"] for run in runs}
-    if len(set(found.values())) > 1:
-        told = ", ".join(f"{name}: {metric}" for name, metric in found.items())
-        raise UserError(f"these runs are different tasks, measured differently ({told}).")
-    return metric_called(str(next(iter(found.values()))))
-
-
-def _aligned_answers(runs: Sequence[Run], metric: Metric, split: str) -> dict[str, Answers]:
-    """Read every run's answers in the first one's order; different examples are not compared."""
-    answers: dict[str, Answers] = {}
-    for run in runs:
-        rows, n = run.predictions(split), run.record["scores"][split]["n"]
-        check_answers(rows, metric, n=n, place=f"{run.name}/predictions/{split}.jsonl")
-        by_id = {row["id"]: row for row in rows}
-        order = [row["id"] for row in answers[runs[0].name]] if answers else list(by_id)
-        if len(by_id) == len(rows) and by_id.keys() == set(order):
-            rows = [by_id[name] for name in order]  # the same examples, perhaps in another order
-        answers[run.name] = rows
-        _refuse_different_examples(runs[0], run, answers, split)
-    return answers
-
-
-def _refuse_different_examples(
-    first: Run, run: Run, answers: Mapping[str, Answers], split: str
-) -> None:
-    asked = [
-        [(row["id"], row.get("gold"), row.get("tokens")) for row in answers[r.name]]
-        for r in (first, run)
-    ]
-    hashes = {
-        r.record["ledger"]["splits"].get(split, {}).get("sha256")
-        for r in (first, run)
-        if "ledger" in r.record
-    }
-    if asked[0] == asked[1] and len(hashes) <= 1:
-        return
-    ours, theirs = ({row[0] for row in rows} for rows in asked)
-    if first.config["job"] != run.config["job"] and not ours & theirs:
-        raise UserError(
-            f"{first.name} ({first.config['job']}) and {run.name} ({run.config['job']}) are"
-            f" different tasks: no example of {split} stands in both."
-        )
-    raise UserError(
-        f"{first.name} and {run.name} were scored on different sets that are both called {split!r}:"
-        f" {len(ours):,} and {len(theirs):,} examples, {len(ours & theirs):,} ids in common, and"
-        " their texts, answers or lengths may differ. Scores on different sets are not compared."
-    )

@@ -1,0 +1,86 @@
+"""Which runs may be compared at all: finished, of one task, on the very same examples."""
+
+from collections.abc import Mapping, Sequence
+
+from attnlab.errors import UserError
+from attnlab.evaluation.metrics import Answers, Metric, check_answers, metric_called
+from attnlab.runs.directory import Run
+
+SPLITS = ("test", "dev")
+
+
+def refuse_unfinished_and_double(runs: Sequence[Run]) -> None:
+    """Refuse a run that is not over, and one that is given twice."""
+    names = [run.name for run in runs]
+    for run in runs:
+        if names.count(run.name) > 1:
+            raise UserError(f"the run {run.name} is given more than once, or two share that name.")
+        if not run.finished:
+            raise UserError(f"the run {run.name} is not finished; its command goes on with it.")
+
+
+def common_split(runs: Sequence[Run]) -> str:
+    """Choose the split to compare on: test if all have answers on it, else dev."""
+    for split in SPLITS:
+        if all(run.has_predictions(split) for run in runs):
+            return split
+    without = [r.name for r in runs if not any(map(r.has_predictions, SPLITS))]
+    raise UserError(
+        f"there is nothing to compare: no split has stored predictions in all of"
+        f" {', '.join(run.name for run in runs)}"
+        + (f" (none at all in {', '.join(without)})." if without else ".")
+    )
+
+
+def common_metric(runs: Sequence[Run], split: str) -> Metric:
+    """Return the metric that all runs were scored by."""
+    for run in runs:
+        if split not in run.record["scores"]:
+            raise UserError(f"the run {run.name} has no score on {split!r}.")
+    found = {run.name: run.record["scores"][split]["metric"] for run in runs}
+    if len(set(found.values())) > 1:
+        told = ", ".join(f"{name}: {metric}" for name, metric in found.items())
+        raise UserError(f"these runs are different tasks, measured differently ({told}).")
+    return metric_called(str(next(iter(found.values()))))
+
+
+def aligned_answers(runs: Sequence[Run], metric: Metric, split: str) -> dict[str, Answers]:
+    """Read every run's answers in the first one's order; different examples are not compared."""
+    answers: dict[str, Answers] = {}
+    for run in runs:
+        rows, n = run.predictions(split), run.record["scores"][split]["n"]
+        check_answers(rows, metric, n=n, place=f"{run.name}/predictions/{split}.jsonl")
+        by_id = {row["id"]: row for row in rows}
+        order = [row["id"] for row in answers[runs[0].name]] if answers else list(by_id)
+        if len(by_id) == len(rows) and by_id.keys() == set(order):
+            rows = [by_id[name] for name in order]  # the same examples, perhaps in another order
+        answers[run.name] = rows
+        _refuse_different_examples(runs[0], run, answers, split)
+    return answers
+
+
+def _refuse_different_examples(
+    first: Run, run: Run, answers: Mapping[str, Answers], split: str
+) -> None:
+    asked = [
+        [(row["id"], row.get("gold"), row.get("tokens")) for row in answers[r.name]]
+        for r in (first, run)
+    ]
+    hashes = {
+        r.record["ledger"]["splits"].get(split, {}).get("sha256")
+        for r in (first, run)
+        if "ledger" in r.record
+    }
+    if asked[0] == asked[1] and len(hashes) <= 1:
+        return
+    ours, theirs = ({row[0] for row in rows} for rows in asked)
+    if first.config["job"] != run.config["job"] and not ours & theirs:
+        raise UserError(
+            f"{first.name} ({first.config['job']}) and {run.name} ({run.config['job']}) are"
+            f" different tasks: no example of {split} stands in both."
+        )
+    raise UserError(
+        f"{first.name} and {run.name} were scored on different sets that are both called {split!r}:"
+        f" {len(ours):,} and {len(theirs):,} examples, {len(ours & theirs):,} ids in common, and"
+        " their texts, answers or lengths may differ. Scores on different sets are not compared."
+    )
