@@ -55,7 +55,7 @@ class Subject:
         longest_dialogue = max(map(len, questions)) + 1 + MAX_ANSWER
         seed_torch(settings.training.seed, "weights")
         self.model = GPT(
-            len(self.vocabulary), max(longest_row, longest_dialogue), **asdict(settings.model)
+            len(self.vocabulary), max(longest_row, longest_dialogue), **vars(settings.model)
         )
         batches = Batches(rows, batch_size=settings.batch_size, seed=settings.training.seed)
         self.task = NextToken(self.model, batches, evaluate=self.evaluate)
