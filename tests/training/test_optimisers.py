@@ -183,11 +183,11 @@ def test_a_wrong_choice_is_explained(optimiser: OptimiserSettings, message: str)
 
 
 def test_muon_refuses_what_is_no_matrix() -> None:
+    settings = TrainingSettings(optimiser=OptimiserSettings("muon"))
+    groups = ParameterGroups(matrices=("weight",), vectors=("bias",))
     with pytest.raises(
         UserError, match=r"muon moves 2-D matrices only; weight has shape \(2, 2, 3"
     ):
-        settings = TrainingSettings(optimiser=OptimiserSettings("muon"))
-        groups = ParameterGroups(matrices=("weight",), vectors=("bias",))
         Optimisation(nn.Conv1d(2, 2, 3), groups, settings, steps=5)
 
 

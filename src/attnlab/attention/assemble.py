@@ -1,7 +1,9 @@
 """From settings to layers: one position scheme for a model, and an attention for each layer."""
 
+import hashlib
 import inspect
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from torch import nn
@@ -73,6 +75,20 @@ def supports_of(variant: type[nn.Module]) -> frozenset[str]:
             f" Allowed: {', '.join(CAPABILITIES)}."
         )
     return declared
+
+
+def hash_of_users_files(settings: AttentionSettings) -> str | None:
+    """Return what tells whether a user's own files have changed; None if there are none."""
+    references = [settings.name, *map(str, settings.options.values())]
+    paths = [reference.rpartition(":")[0] for reference in references if ".py:" in reference]
+    if not paths:
+        return None
+    digest = hashlib.sha256()
+    for path in map(Path, paths):
+        if not path.is_file():
+            raise UserError(f"there is no file {path}.")
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 def supporting(capability: str) -> list[str]:

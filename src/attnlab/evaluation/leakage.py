@@ -52,7 +52,8 @@ class Leak:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a record stores."""
-        return {key.rstrip("_"): value for key, value in asdict(self).items()}
+        fields = {key.rstrip("_"): value for key, value in asdict(self).items()}
+        return {**fields, "sentence": self.sentence()}
 
 
 def model_leak(model: nn.Module, tokens: Int[Tensor, "B T"], *, seed: int = 0) -> Leak:

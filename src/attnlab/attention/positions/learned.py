@@ -1,4 +1,4 @@
-"""Learned absolute positions (Radford et al. 2018; BERT); they end at ``max_len``."""
+"""Learned absolute positions (Radford et al. 2018; BERT); they end at max_len."""
 
 import torch
 from jaxtyping import Float

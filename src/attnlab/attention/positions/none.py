@@ -1,4 +1,4 @@
-"""No positions at all; a causal model can still tell them apart (Haviv et al. 2022, 2203.16634)."""
+"""No positions; a causal model can still tell them apart (Haviv et al. 2022, arXiv:2203.16634)."""
 
 from attnlab.attention.contract import Positions
 from attnlab.attention.positions import POSITIONS

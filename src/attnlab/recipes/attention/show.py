@@ -1,0 +1,60 @@
+"""Look at one attention: what it is, what it takes, what it promises and breaks."""
+
+import inspect
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from attnlab.attention.assemble import attention_builder, supports_of, variant_class
+from attnlab.attention.contract import Positions
+from attnlab.attention.positions import POSITIONS
+from attnlab.attention.settings import AttentionSettings
+
+SIZE = {"d_model": 256, "n_heads": 8, "max_len": 128}
+GIVEN = ("dropout", "positions")
+"""Options that the model gives, not the user."""
+
+
+@dataclass(frozen=True)
+class Portrait:
+    """All there is to say about one variant."""
+
+    name: str
+    about: str
+    options: dict[str, str]
+    """Type and default by name."""
+    supports: list[str]
+    positions: list[str]
+    breaks: list[str]
+    null_directions: list[str]
+    parameters: dict[str, list[int]]
+    """Shapes by name, at ``size``."""
+    size: dict[str, int]
+
+
+def show_attention(name: str) -> Portrait:
+    """Read it all from the class and from one layer built of it."""
+    variant = variant_class(name)
+    layer = attention_builder(AttentionSettings(name), Positions(), **SIZE)()
+    supports = supports_of(variant)
+    module = inspect.getdoc(sys.modules[variant.__module__]) or ""
+    return Portrait(
+        name,
+        "\n\n".join(filter(None, [module, inspect.cleandoc(variant.__doc__ or "")])),
+        _options(variant),
+        sorted(supports),
+        [p for p in POSITIONS.names() if p not in ("rotary", "alibi") or p in supports],
+        sorted(getattr(layer, "breaks", ())),
+        list(getattr(layer, "null_directions", ())),
+        {n: list(p.shape) for n, p in layer.named_parameters()},
+        SIZE,
+    )
+
+
+def _options(variant: Any) -> dict[str, str]:
+    """Return what the constructor takes by keyword, as it is written there."""
+    return {
+        parameter.name: str(parameter).partition(":")[2].strip()
+        for parameter in inspect.signature(variant).parameters.values()
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY and parameter.name not in GIVEN
+    }
