@@ -7,6 +7,7 @@ def adamw(groups, *, lr): ...
 """
 
 import ast
+import contextlib
 import importlib
 import importlib.util
 import inspect
@@ -139,7 +140,8 @@ def load_file(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[module.__name__] = module  # dataclasses look themselves up there
     try:
-        spec.loader.exec_module(module)
+        with contextlib.redirect_stdout(sys.stderr):  # what it prints is not our answer
+            spec.loader.exec_module(module)
     except SyntaxError as error:
         raise UserError(f"{path}, line {error.lineno}: {error.msg}.") from error
     except Exception as error:

@@ -122,7 +122,7 @@ def test_the_comparison_notices_a_window_that_is_one_too_wide() -> None:
         assert_same(
             lambda: wider(x, mask=AttentionMask()).out,
             lambda: by_pairs(layer, "none", x, AttentionMask()),
-            [p for p in (*layer.parameters(), *wider.parameters())],
+            [*layer.parameters(), *wider.parameters()],
         )
 
 
