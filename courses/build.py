@@ -4,7 +4,7 @@
     python courses/build.py check     # exit with 1 if one of them is not what its source gives
 
 In the student's version what stands between ``# <solution>`` and ``# </solution>`` becomes a line
-that fails and says what is to do; ``# <solution for later>`` is left out, and nothing fails without.
+that fails and says what is to do; ``# <solution for later>`` is left out without such a line.
 """
 
 import re

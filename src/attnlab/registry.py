@@ -145,9 +145,8 @@ def load_file(path: Path) -> ModuleType:
     except SyntaxError as error:
         raise UserError(f"{path}, line {error.lineno}: {error.msg}.") from error
     except Exception as error:
-        lines = [
-            f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)
-        ]
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [f.lineno for f in frames if Path(f.filename).resolve() == path.resolve()]
         where = f", line {lines[-1]}" if lines else ""
         raise UserError(
             f"{path}{where} fails when it is imported: {type(error).__name__}: {error}."
