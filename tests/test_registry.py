@@ -16,7 +16,7 @@ from attnlab.training.schedules import SCHEDULES
 
 PACKAGE = "registry_zoo"
 INIT = f"""
-from attnlab.registry import Registry, load_part
+from attnlab.registry import Registry
 ANIMALS = Registry("animal", package="{PACKAGE}")
 """
 LION = f"""

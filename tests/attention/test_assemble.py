@@ -230,7 +230,6 @@ def test_a_file_that_cannot_be_imported_is_told_with_the_line(tmp_path: Path, te
         build(AttentionSettings(f"{path}:Echo"))
 
 
-@pytest.mark.xfail(strict=True, reason="registry.py compares a relative path with an absolute one")
 def test_the_line_is_told_of_a_relative_path_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
