@@ -162,7 +162,6 @@ def test_a_reference_without_file_or_name_is_refused(reference: str) -> None:
         load_part(reference, "animal")
 
 
-@pytest.mark.xfail(strict=True, reason="registry.py asserts that the file has a loader")
 def test_a_users_file_that_is_not_python_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "users.txt"
     path.write_text(USERS_FILE, encoding="utf-8")

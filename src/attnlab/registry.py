@@ -79,12 +79,17 @@ class Registry(Generic[Part]):
             lines[name] = (text or "").partition("\n")[0]
         return lines
 
-    def build(self, name: str, *arguments: Any, options: Mapping[str, Any], **given: Any) -> Any:
-        """Call the part with its own options, each checked against what the part takes.
+    def build(self, name: str, *arguments: Any, options: Mapping[str, Any]) -> Any:
+        """Call the part of that name with its own options."""
+        return self.construct(name, self.get(name), *arguments, options=options)
+
+    def construct(
+        self, name: str, part: Part, *arguments: Any, options: Mapping[str, Any], **given: Any
+    ) -> Any:
+        """Call a part with its own options, each checked against what the part takes.
 
         What is ``given`` besides is passed on as it is, and is not the user's to choose.
         """
-        part = self.get(name)
         allowed = {
             parameter.name: parameter.annotation
             for parameter in inspect.signature(part).parameters.values()
@@ -103,6 +108,8 @@ class Registry(Generic[Part]):
     def _checked(self, name: str, option: str, value: Any, annotation: Any) -> Any:
         import pydantic  # here, so that listing names stays quick
 
+        if annotation is inspect.Parameter.empty:
+            return value
         try:
             return pydantic.TypeAdapter(annotation).validate_python(value)
         except pydantic.ValidationError as error:
@@ -134,6 +141,8 @@ def load_file(path: Path) -> ModuleType:
     """Run a user's Python file and return it as a module; a failure is told with its line."""
     if not path.is_file():
         raise UserError(f"there is no file {path}.")
+    if path.suffix != ".py":
+        raise UserError(f"{path} is no Python file; its name must end in .py.")
     spec = importlib.util.spec_from_file_location(f"attnlab_user_{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None
@@ -143,15 +152,22 @@ def load_file(path: Path) -> ModuleType:
         with contextlib.redirect_stdout(sys.stderr):  # what it prints is not our answer
             spec.loader.exec_module(module)
     except SyntaxError as error:
-        raise UserError(f"{path}, line {error.lineno}: {error.msg}.") from error
+        place = _as_given(error.filename, path)
+        raise UserError(f"{place}, line {error.lineno}: {error.msg}.") from error
     except Exception as error:
         frames = traceback.extract_tb(error.__traceback__)
-        lines = [f.lineno for f in frames if Path(f.filename).resolve() == path.resolve()]
+        lines = [f.lineno for f in frames if _as_given(f.filename, path) == path]
         where = f", line {lines[-1]}" if lines else ""
         raise UserError(
             f"{path}{where} fails when it is imported: {type(error).__name__}: {error}."
         ) from error
     return module
+
+
+def _as_given(file_name: str | None, path: Path) -> Path:
+    """Return ``path`` as the user wrote it if that is the file, and else the other file."""
+    file = Path(file_name) if file_name else path
+    return path if file.resolve() == path.resolve() else file
 
 
 def is_own(value: Any, module: ModuleType) -> bool:

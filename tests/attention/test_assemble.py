@@ -119,7 +119,6 @@ def test_those_that_support_something_are_listed() -> None:
             "mlp_projection",
             {"hidden": -3},
             r"hidden = -3 is not possible: ",
-            marks=pytest.mark.xfail(strict=True, reason="mlp_projection.py: hidden has no bound"),
         ),
     ],
 )
@@ -168,7 +167,6 @@ def test_a_users_class_works_even_without_a_dropout_argument(own: Path) -> None:
     assert torch.equal(layer(x, mask=AttentionMask()).out, 3 * x)
 
 
-@pytest.mark.xfail(strict=True, reason="registry.py: pydantic has no schema for inspect._empty")
 def test_a_users_option_without_an_annotation_takes_anything(own: Path) -> None:
     assert build(AttentionSettings(f"{own}:Echo", {"plain": "text"})).plain == "text"
 
@@ -239,7 +237,6 @@ def test_the_line_is_told_of_a_relative_path_too(
         build(AttentionSettings("broken.py:Echo"))
 
 
-@pytest.mark.xfail(strict=True, reason="registry.py takes the line of another file for its own")
 def test_a_syntax_error_in_a_file_that_the_users_file_imports_is_told_of_that_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

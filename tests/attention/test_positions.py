@@ -96,7 +96,6 @@ def test_rotary_turns_a_row_as_it_turns_its_pieces() -> None:
     torch.testing.assert_close(torch.cat(pieces, dim=2), rotary.turn(x), atol=1e-12, rtol=0)
 
 
-@pytest.mark.xfail(strict=True, reason="rotary.py: arange(0, 1, 2 / width) has one too many")
 def test_rotary_works_for_every_even_width() -> None:
     failing = []
     for width in range(2, 514, 2):
@@ -135,7 +134,6 @@ def test_sinusoidal_options_scale_and_stretch_the_waves() -> None:
     assert abs(float(added[0, 2, 2]) - 0.5 * math.sin(2 / 10)) < 1e-12
 
 
-@pytest.mark.xfail(strict=True, reason="sinusoidal.py counts in x's type; bfloat16 ends at 256")
 def test_sinusoidal_positions_count_on_in_bfloat16() -> None:
     x = torch.zeros(1, 2, 4, dtype=torch.bfloat16)
     added = SinusoidalPositions(4, 1, 9).add(x, start=515)

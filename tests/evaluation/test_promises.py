@@ -293,7 +293,6 @@ class CausalIgnoresPrefix(Healthy):
         return super().forward(x, mask=mask, prefix=None if mask.causal else prefix, **how)
 
 
-@pytest.mark.xfail(strict=True, reason="promises.py tries these without a causal mask alone")
 @pytest.mark.parametrize(
     ("promise", "bug"),
     [

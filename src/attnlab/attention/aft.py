@@ -27,8 +27,8 @@ from attnlab.attention.sums import quotient
 
 CHUNK = 128
 """Rows that share one reference for their exponents."""
-LARGEST_EXPONENT = 80.0
-"""e^80 and a chunk of them stay below float32's largest number."""
+LARGEST_RISE = 60.0
+"""e^60, a chunk of them, and their products with values stay below float32's largest number."""
 
 
 @ATTENTION.register("aft")
@@ -91,20 +91,20 @@ class AttentionFree(nn.Module):
     ) -> Float[Tensor, "B T D"]:
         """Weigh every pair of positions, a chunk of rows at a time."""
         n_keys = k.shape[1]
+        first = n_keys - n_queries
         allowed = mask.dense(n_queries, n_keys, k.device)[:, 0]
         bias = self._bias(n_queries, n_keys, like=k).masked_fill(~allowed, -torch.inf)  # (b, T, S)
+        if mask.segments is not None:
+            return _mean_row_by_row(k, v, bias)
         shares = (bias - _finite(bias.detach().amax(-1, keepdim=True))).exp()
-        # A causal row may not feel the future, not even in the rounding of a maximum over it: each
-        # chunk of rows takes its reference from what its first row sees.
-        size = CHUNK if mask.causal else n_queries
-        first = n_keys - n_queries
         running = k.detach().logcumsumexp(1)
+        chunks = _chunks(running[:, first:]) if mask.causal else [slice(0, n_queries)]
         means = []
-        for start in range(0, n_queries, size):
-            last = first + min(start + size, n_queries) if mask.causal else n_keys
-            seen = first + start if mask.causal else -1
-            e = _exponentials(k[:, :last], running[:, seen, None])
-            share = shares[:, start : start + size, :last]
+        for rows in chunks:
+            last = first + rows.stop if mask.causal else n_keys
+            reference = running[:, first + rows.start if mask.causal else -1, None]
+            e = (k[:, :last] - _finite(reference)).exp()
+            share = shares[:, rows, :last]
             means.append(quotient(share @ (e * v[:, :last]), share @ e))
         return torch.cat(means, dim=1)
 
@@ -126,20 +126,42 @@ def running_mean(k: Float[Tensor, "B T D"], v: Float[Tensor, "B T D"]) -> Float[
     reference = _finite(running[:, :1])
     above, below = torch.zeros_like(reference), torch.zeros_like(reference)
     means = []
-    for start in range(0, k.shape[1], CHUNK):
-        part = slice(start, start + CHUNK)
-        old, reference = reference, _finite(running[:, start, None])
+    for rows in _chunks(running):
+        old, reference = reference, _finite(running[:, rows.start, None])
         shrink = (old - reference).clamp(max=0.0).exp()
-        e = _exponentials(k[:, part], reference)
-        above = above[:, -1:] * shrink + (e * v[:, part]).cumsum(1)
+        e = (k[:, rows] - reference).exp()
+        above = above[:, -1:] * shrink + (e * v[:, rows]).cumsum(1)
         below = below[:, -1:] * shrink + e.cumsum(1)
         means.append(quotient(above, below))
     return torch.cat(means, dim=1)
 
 
-def _exponentials(k: Tensor, reference: Tensor) -> Tensor:
-    """Return e^k over e^reference; only a key e^80 times as heavy as all before it is cut."""
-    return (k - _finite(reference)).clamp(max=LARGEST_EXPONENT).exp()
+def _chunks(running: Float[Tensor, "B T D"]) -> list[slice]:
+    """Cut the rows so that e^key over what the first row of a chunk sees stays a number.
+
+    A causal row may not feel the future, not even in the rounding of a maximum over it. So a chunk
+    takes its reference from what its first row sees, and ends where the sum has outgrown that.
+    """
+    chunks, start, n_rows = [], 0, running.shape[1]
+    while start < n_rows:
+        rise = running[:, start : start + CHUNK] - running[:, start, None]
+        too_far = (rise.nan_to_num(0.0) > LARGEST_RISE).flatten(2).any(-1).any(0).nonzero()
+        length = int(too_far[0]) if len(too_far) else CHUNK
+        chunks.append(slice(start, min(start + length, n_rows)))
+        start += length
+    return chunks
+
+
+def _mean_row_by_row(
+    k: Float[Tensor, "B S D"], v: Float[Tensor, "B S D"], bias: Float[Tensor, "B T S"]
+) -> Float[Tensor, "B T D"]:
+    """Do it for each row by itself; segments have no sum in common to compare with."""
+    means = []
+    for row in bias.unbind(1):
+        scores = k + row[..., None]
+        e = (scores - _finite(scores.detach().amax(1, keepdim=True))).exp()
+        means.append(quotient((e * v).sum(1), e.sum(1)))
+    return torch.stack(means, dim=1)
 
 
 def _finite(x: Tensor) -> Tensor:

@@ -49,8 +49,8 @@ def attention_builder(
         given["positions"] = positions
 
     def build() -> nn.Module:
-        layer: nn.Module = ATTENTION.build(
-            settings.name, d_model, n_heads, max_len, options=settings.options, **given
+        layer: nn.Module = ATTENTION.construct(
+            settings.name, variant, d_model, n_heads, max_len, options=settings.options, **given
         )
         return layer
 

@@ -58,7 +58,7 @@ def recorded_or_measured() -> int:
         recorded = read_json(path)
         if recorded["machine"] == here:
             return int(recorded["fused_from"])
-    except (AttnlabError, KeyError, TypeError, ValueError, OSError):
+    except (AttnlabError, KeyError, TypeError, ValueError, OverflowError, OSError):
         pass  # nothing recorded that can be read
     fused_from = measure()
     with contextlib.suppress(AttnlabError, OSError):  # no place to write: measure the next time

@@ -66,8 +66,9 @@ class LateMask(nn.Module):
         need_weights: bool = False,
     ) -> AttentionOutput:
         """Hide padding before the softmax as everybody does, and the future after it."""
+        assert cache is None, "what leaks from the future cannot be known before it is written"
         q, k, v = split_heads_qkv(self.query(x), self.key(x), self.value(x), self.n_heads)
-        context = Context(replace(mask, causal=False), cache, prefix, self.positions)
+        context = Context(replace(mask, causal=False), None, prefix, self.positions)
         q, k, v = recall(q, k, v, context)
         scores = attn_scaled(pairwise_similarities(q, k), x.shape[-1], self.n_heads)
         weights = weigh(scores, reach_of(q, k, context))

@@ -1,5 +1,8 @@
 """Dot-product attention whose projections are small networks instead of matrices."""
 
+from typing import Annotated
+
+from annotated_types import Ge
 from jaxtyping import Float
 from torch import Tensor, nn
 
@@ -39,7 +42,7 @@ class MlpProjection(nn.Module):
         dropout: float = 0.0,
         positions: Positions | None = None,
         on: str = "qkv",
-        hidden: int | None = None,
+        hidden: Annotated[int, Ge(0)] | None = None,
     ) -> None:
         super().__init__()
         check_heads(d_model, n_heads)

@@ -92,10 +92,14 @@ class Performer(nn.Module):
 
 
 def draw_directions(n_features: int, width: int) -> Float[Tensor, "M K"]:
-    """Draw normal vectors, at right angles to each other as far as the width allows."""
+    """Draw normal vectors, at right angles to each other as far as the width allows.
+
+    The QR decomposition chooses the signs of its vectors; ours are random.
+    """
     blocks = [
         torch.linalg.qr(torch.randn(width, width)).Q.T for _ in range(math.ceil(n_features / width))
     ]
     lengths = torch.randn(n_features, width).norm(dim=1, keepdim=True)
-    directions: Tensor = torch.cat(blocks)[:n_features] * lengths
+    signs = torch.randint(2, (n_features, 1)) * 2 - 1
+    directions: Tensor = torch.cat(blocks)[:n_features] * lengths * signs
     return directions

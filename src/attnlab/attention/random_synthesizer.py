@@ -56,7 +56,8 @@ class RandomSynthesizer(nn.Module):
     ) -> AttentionOutput:
         """Mix the values by the softmax of the learned scores."""
         values = split_heads(self.value(x), self.n_heads)
-        context = Context(mask, cache, prefix, self.positions)
+        assert prefix is None, "a prefix has no column in the rows of scores"
+        context = Context(mask, cache, positions=self.positions)
         _, _, v = recall(values, values, values, context)
         n_keys = v.shape[2]
         check_length(n_keys, self.max_len, "the learned scores")

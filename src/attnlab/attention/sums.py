@@ -28,12 +28,14 @@ def attend_by_sums(
 ) -> Float[Tensor, "B H T K"]:
     """Mix the values, in time linear in the tokens; ``q`` and ``k`` are features already."""
     mask, cache = context.mask, context.cache
-    assert mask.causal or cache is None, "a cache is for text that is written on"
+    assert cache is None or mask.causal, "a cache is for text that is written on"
+    assert cache is None or mask.segments is None, "a cache has one sum, not one for all segments"
     k, v = _hide_padding(k, context), _with_one(v)
     before = None if cache is None else cache.sums
     if before is None and context.prefix is not None:
         keys = features_of_keys(context.prefix.keys)
         before = keys.transpose(-2, -1) @ _with_one(context.prefix.values)
+        before = before.expand(len(q), -1, -1, -1)
     if mask.segments is not None:
         sums = compare_pairs(q, k, context) @ v
         sums = sums if before is None else sums + q @ before

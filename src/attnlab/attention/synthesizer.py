@@ -63,7 +63,8 @@ class Synthesizer(nn.Module):
     ) -> AttentionOutput:
         """Mix the values by the softmax of the rows that the tokens wrote."""
         v = split_heads(self.value(x), self.n_heads)
-        context = Context(mask, cache, prefix, self.positions)
+        assert prefix is None, "a prefix has no column in the rows of scores"
+        context = Context(mask, cache, positions=self.positions)
         _, _, v = recall(v, v, v, context)
         n_keys = v.shape[2]
         check_length(n_keys, self.max_len, "the rows of scores")

@@ -40,6 +40,11 @@ class Leak:
         """Whether anything changed at all."""
         return self.largest_change != 0.0  # also when it is not a number
 
+    @property
+    def is_nan(self) -> bool:
+        """Whether the model gave something that is no number."""
+        return math.isnan(self.largest_change)
+
     def sentence(self) -> str:
         """Say it in words."""
         if not self.found:
@@ -63,7 +68,8 @@ def model_leak(model: nn.Module, tokens: Int[Tensor, "B T"], *, seed: int = 0) -
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         vocabulary = exact(tokens).shape[-1]
-        other = torch.randint(vocabulary, tokens.shape, generator=generator)
+        shift = torch.randint(1, max(2, vocabulary), tokens.shape, generator=generator)
+        other = (tokens + shift) % vocabulary  # so that every token is another
         return _measure(exact, tokens, other, targets=tokens)
 
 
@@ -107,7 +113,7 @@ def _measure(
         changed = forward(torch.cat([inputs[:, :cut], other[:, cut:]], dim=1))
         change = (changed - outputs)[:, :cut].abs().amax(dim=(0, 2))
         largest = float(change.max())
-        if not largest <= worst.largest_change:
+        if largest > worst.largest_change or (math.isnan(largest) and not worst.is_nan):
             worst = Leak(largest, None, int(change.argmax()), cut)
         if targets is not None:
             before, after = (

@@ -37,6 +37,11 @@ class Subject:
         return layer
 
     @property
+    def kinds(self) -> list[bool]:
+        """Whether the mask is causal, for every kind that it supports."""
+        return [kind == "causal" for kind in ("bidirectional", "causal") if kind in self.supports]
+
+    @property
     def mask(self) -> AttentionMask:
         """The plainest mask that it supports."""
         return AttentionMask(causal="bidirectional" not in self.supports)
@@ -83,12 +88,14 @@ def looks_around(subject: Subject) -> str | None:
 def ignores_padding(subject: Subject) -> str | None:
     """What stands in padding changes no real token."""
     layer, x = subject.layer(), tokens()
-    padding = torch.arange(T) < torch.tensor([[T], [4]])
-    mask = AttentionMask(causal=subject.mask.causal, padding=padding)
-    changed = torch.where(padding[..., None], x, tokens(2))
-    change = _apart(layer(x, mask=mask).out[padding], layer(changed, mask=mask).out[padding])
-    if change > CLOSE:
-        return f"padding is looked at: what stands in it changes real tokens by {change:.2g}"
+    at_the_end = torch.arange(T) < torch.tensor([[T], [4]])
+    for padding in (at_the_end, at_the_end.flip(1)):  # causal tokens would not see it at the end
+        changed = torch.where(padding[..., None], x, tokens(2))
+        for causal in subject.kinds:
+            mask = AttentionMask(causal=causal, padding=padding)
+            change = _apart(*(layer(one, mask=mask).out[padding] for one in (x, changed)))
+            if not change <= CLOSE:
+                return f"padding is looked at: it changes real tokens by {change:.2g}"
     return None
 
 
@@ -96,11 +103,12 @@ def keeps_segments_apart(subject: Subject) -> str | None:
     """Two texts packed into one row do not see each other."""
     layer, x, other = subject.layer(), tokens(), tokens(2)
     segments = torch.tensor([[0, 0, 0, 1, 1, 1, 1]]).expand(B, T)
-    mask = AttentionMask(causal=subject.mask.causal, segments=segments)
     other[:, 3:] = x[:, 3:]
-    change = _apart(layer(x, mask=mask).out[:, 3:], layer(other, mask=mask).out[:, 3:])
-    if change > CLOSE:
-        return f"texts packed into one row see each other: one changes the next by {change:.2g}"
+    for causal in subject.kinds:
+        mask = AttentionMask(causal=causal, segments=segments)
+        change = _apart(layer(x, mask=mask).out[:, 3:], layer(other, mask=mask).out[:, 3:])
+        if not change <= CLOSE:
+            return f"texts packed into one row see each other: one changes the next by {change:.2g}"
     return None
 
 
@@ -162,13 +170,15 @@ def takes_a_prefix(subject: Subject) -> str | None:
     layer, x = subject.layer(), tokens()
     generator = torch.Generator().manual_seed(3)
     drawn = torch.randn(2, 1, H, 4, D // H, dtype=torch.float64, generator=generator)
-    without = layer(x, mask=subject.mask).out
-    empty = layer(x, mask=subject.mask, prefix=Prefix(drawn[0][:, :, :0], drawn[1][:, :, :0])).out
-    if _apart(without, empty) > CLOSE:
-        return "a prefix of no keys changes the output"
-    change = layer(x, mask=subject.mask, prefix=Prefix(drawn[0], drawn[1])).out - without
-    if not change.any():
-        return "no token sees the prefix"
+    for causal in subject.kinds:
+        mask = AttentionMask(causal=causal)
+        without = layer(x, mask=mask).out
+        empty = layer(x, mask=mask, prefix=Prefix(drawn[0][:, :, :0], drawn[1][:, :, :0])).out
+        if not _apart(without, empty) <= CLOSE:
+            return "a prefix of no keys changes the output"
+        change = layer(x, mask=mask, prefix=Prefix(drawn[0], drawn[1])).out - without
+        if not change.any():
+            return "no token sees the prefix"
     return None
 
 

@@ -36,7 +36,8 @@ class RotaryPositions(Positions):
         n_tokens, width = x.shape[2:]
         exact = torch.promote_types(x.dtype, torch.float32)  # bfloat16 cannot count to 1,000
         position = torch.arange(start, start + n_tokens, device=x.device, dtype=exact)
-        speed = self.base ** -torch.arange(0, 1, 2 / width, device=x.device, dtype=exact)
+        even = torch.arange(0, width, 2, device=x.device, dtype=exact)
+        speed = self.base ** (-even / width)
         angle = position[:, None] * speed  # (T, K/2)
         cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
         first, second = x.chunk(2, dim=-1)

@@ -29,8 +29,9 @@ class SinusoidalPositions(Positions):
     def add(self, x: Float[Tensor, "B T D"], start: int = 0) -> Float[Tensor, "B T D"]:
         """Add sine and cosine in turns."""
         n_tokens, width = x.shape[1:]
-        position = torch.arange(start, start + n_tokens, device=x.device, dtype=x.dtype)
-        even = torch.arange(0, width, 2, device=x.device, dtype=x.dtype)
+        exact = torch.promote_types(x.dtype, torch.float32)  # bfloat16 cannot count to 1,000
+        position = torch.arange(start, start + n_tokens, device=x.device, dtype=exact)
+        even = torch.arange(0, width, 2, device=x.device, dtype=exact)
         angle = position[:, None] * torch.exp(-math.log(self.base) / width * even)
         waves = torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)[:, :width]
-        return x + self.scale * waves
+        return x + self.scale * waves.to(x.dtype)
