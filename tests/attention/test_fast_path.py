@@ -27,6 +27,7 @@ SCHEMES = pytest.mark.parametrize("scheme", ["none", "rotary", "alibi"])
 def restored(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give the process its choice back after each test."""
     monkeypatch.setattr(fast_path, "_fused_from", fast_path._fused_from)
+    monkeypatch.setattr(fast_path, "FEW", 0)
 
 
 def make(scheme: str = "none") -> DotProduct:
@@ -139,6 +140,15 @@ def test_the_fused_way_begins_at_the_given_length() -> None:
         True,
         True,
     ]
+
+
+def test_few_heads_in_all_take_the_fused_way_at_every_length(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(fast_path, "FEW", 6)
+    fast_path.use(PLAIN)
+    taken = [fast_path.is_fused_faster(torch.zeros(rows, 3, 7, 4)) for rows in (1, 2)]
+    assert taken == [True, False]
 
 
 @pytest.fixture

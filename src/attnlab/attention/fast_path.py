@@ -1,8 +1,9 @@
 """Which of two ways to the same numbers is faster here: torch's fused kernel or plain matmuls.
 
-On a CPU plain matmuls win for short rows and the fused kernel for long ones; where they cross
+On a CPU plain matmuls win for many short rows and the fused kernel for long ones; where they cross
 depends on the machine. It is measured once per machine and recorded; a run writes it down as well
-and goes on with it, because the two differ in rounding.
+and goes on with it, because the two differ in rounding. With few heads in all, one call costs less
+than several whatever the length, and the fused kernel is taken.
 """
 
 import contextlib
@@ -26,6 +27,8 @@ from attnlab.errors import AttnlabError
 from attnlab.runs import machine
 from attnlab.runs.files import read_json, replace_file, to_json
 
+FEW = 32
+"""Rows times heads; below it the fused kernel won at every length from 16 to 256."""
 LENGTHS = (64, 128, 256, 512)
 ROUNDS = 7
 CLEARLY = 0.95
@@ -47,7 +50,8 @@ def is_fused_faster(k: Tensor) -> bool:
     if _fused_from is None:
         use(recorded_or_measured())
     assert _fused_from is not None
-    return k.shape[-2] >= _fused_from
+    n_heads_in_all = k.shape[0] * k.shape[1]
+    return n_heads_in_all < FEW or k.shape[-2] >= _fused_from
 
 
 def recorded_or_measured() -> int:
