@@ -8,6 +8,7 @@ need more than 4 GB or 10 seconds at a length stops before it.
 """
 
 import argparse
+import re
 from collections.abc import Callable, Sequence
 
 import torch
@@ -122,6 +123,11 @@ def ratios(costs: Sequence[Cost], ours: str, theirs: Sequence[str]) -> dict[int,
     return found
 
 
+def key(name: str) -> str:
+    """Return a name that documents can refer to."""
+    return re.sub(r"\W+", "_", name)
+
+
 def main() -> None:
     """Measure all, print table and ratios, write the result."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -157,17 +163,23 @@ def main() -> None:
             "interval": "smallest and largest ratio over the lengths",
             "fused_from": fused_from,
             "rounds": arguments.rounds,
-            "exponent_from_512": {n: round(e, 3) for n, e in exponents.items() if e is not None},
+            "exponent_from_512": {
+                key(name): round(value, 3) for name, value in exponents.items() if value is not None
+            },
             "ratios": {
-                pair: {str(n): round(ratio, 3) for n, ratio in by_length.items()}
+                key(pair): {str(n): round(ratio, 3) for n, ratio in by_length.items()}
                 for pair, by_length in pairs.items()
             },
             "milliseconds": {
-                name: {str(c.length): round(1e3 * c.seconds, 3) for c in costs if c.name == name}
+                key(name): {
+                    str(c.length): round(1e3 * c.seconds, 3) for c in costs if c.name == name
+                }
                 for name in dict.fromkeys(cost.name for cost in costs)
             },
             "megabytes": {
-                name: {str(c.length): round(c.peak_bytes / 1e6, 1) for c in costs if c.name == name}
+                key(name): {
+                    str(c.length): round(c.peak_bytes / 1e6, 1) for c in costs if c.name == name
+                }
                 for name in dict.fromkeys(cost.name for cost in costs)
             },
         },

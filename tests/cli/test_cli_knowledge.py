@@ -1,12 +1,15 @@
 """``attnlab knowledge demo``: a run from one end to the other, and every wrong input."""
 
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 import yaml
 
+from attnlab.attention import ATTENTION
 from attnlab.errors import UserError
+from attnlab.evaluation.mutants import MUTANTS, class_with
 from attnlab.runs.directory import Run, RunPlace
 
 Attnlab = Callable[..., tuple[int, str, str]]
@@ -130,7 +133,7 @@ MISTAKES = {
     ),
     "heads": (
         ["--set", "model.n_heads=5"],
-        "model.d_model = 12 does not divide into model.n_heads = 5 heads.",
+        "d_model = 12 does not divide into n_heads = 5 heads.",
     ),
     "too many people": (
         ["--set", "world.people=781"],
@@ -189,3 +192,31 @@ def test_several_processes_without_torchrun_are_refused(
     code, out, err = attnlab(*DEMO)
     assert (code, out) == (2, "")
     assert "WORLD_SIZE is 2, but RANK, MASTER_ADDR, MASTER_PORT is not set" in err
+
+
+@pytest.mark.parametrize("name", [name for name in ATTENTION.names() if name != "dot_product"])
+def test_a_demo_runs_with_every_attention(attnlab: Attnlab, name: str) -> None:
+    code, out, err = attnlab(*DEMO, *TINY, "--attention", name, "--name", "first")
+    assert code == 0, err
+    record = Run.open(Path("runs/first")).record
+    assert (record["leak"]["largest_change"] > 0) == (name == "late_mask")
+    assert ("It sees the future: the output at position" in out) == (name == "late_mask")
+
+
+def test_a_demo_runs_with_an_attention_of_ones_own(attnlab: Attnlab) -> None:
+    Path("mine.py").write_text(class_with(None), encoding="utf-8")
+    code, _, err = attnlab(*DEMO, *TINY, "--attention", "mine.py:MyAttention", "--name", "first")
+    assert code == 0, err
+    resolved = Run.open(Path("runs/first")).config["resolved"]
+    assert resolved["attention_files"] == sha256(Path("mine.py").read_bytes()).hexdigest()
+
+
+def test_an_attention_that_sees_the_future_in_secret_is_refused_before_step_1(
+    attnlab: Attnlab, tmp_path: Path
+) -> None:
+    (bug,) = [mutant for mutant in MUTANTS if mutant.name == "mask after softmax"]
+    Path("mine.py").write_text(class_with(bug), encoding="utf-8")
+    code, out, err = attnlab(*DEMO, *TINY, "--attention", "mine.py:MyAttention")
+    assert (code, out) == (2, "")
+    assert err.startswith("attnlab: this model sees the future: the output at position ")
+    assert list((tmp_path / "runs").iterdir()) == []
