@@ -1,10 +1,10 @@
 """What attention costs: every variant beside torch's own ways and two well-known libraries.
 
-    python benchmarks/attention_cost.py            # about ten minutes
+    python benchmarks/attention_cost.py            # about fifteen minutes
 
 A causal layer, d_model 256, 8 heads, one row, forward and back, float32. All take turns round by
-round, so that a noisy machine hurts all alike; ratios are of medians in the same run. What would
-need more than 4 GB or 10 seconds at a length stops before it.
+round, in another order each, so that a noisy machine hurts all alike; ratios are of medians in the
+same run. What would need more than 4 GB or 10 seconds at a length stops before it.
 """
 
 import argparse
@@ -131,7 +131,7 @@ def key(name: str) -> str:
 def main() -> None:
     """Measure all, print table and ratios, write the result."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=15, help="rounds a length (default 15)")
+    parser.add_argument("--rounds", type=int, default=9, help="rounds a length (default 9)")
     parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS)
     arguments = parser.parse_args()
     fused_from = fast_path.recorded_or_measured()

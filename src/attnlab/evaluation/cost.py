@@ -45,8 +45,10 @@ def measure_costs(
 ) -> list[Cost]:
     """Measure all candidates, length by length; they take turns, so that noise hurts all alike.
 
-    A candidate makes its work for a length; the work is done once to warm up and measure memory.
+    A candidate makes its work for a length. Every round has another order, and each work is done
+    once unwatched before it is timed: it must not pay for the memory that its neighbour used.
     """
+    shuffle = np.random.default_rng(0)
     costs: list[Cost] = []
     for length in sorted(lengths):
         going = {n: m for n, m in candidates.items() if _fits(n, length, costs, limits)}
@@ -54,7 +56,9 @@ def measure_costs(
         peaks = {name: peak_bytes(work) for name, work in works.items()}
         seconds: dict[str, list[float]] = {name: [] for name in works}
         for _ in range(rounds):
-            for name, work in works.items():
+            for name in shuffle.permutation(list(works)):
+                work = works[name]
+                work()
                 began = time.perf_counter()
                 work()
                 seconds[name].append(time.perf_counter() - began)
