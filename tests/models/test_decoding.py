@@ -6,17 +6,20 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from attnlab.attention.positions import POSITIONS
+from attnlab.attention.settings import AttentionSettings
 from attnlab.errors import UserError
-from attnlab.models.decoding import continue_greedily
+from attnlab.models.decoding import continue_prompts, sampler
 from attnlab.models.gpt import GPT
 
 V, MAX_LEN, STOP, MAX_NEW = 11, 13, 4, 6
 PROMPTS = [[1, 2, 3], [5], [4, 4, 6, 7, 8], [9, 10], [3, 3, 3, 3, 3, 3, 3], [7]]
 
 
-def make() -> GPT:
+def make(attention: AttentionSettings = AttentionSettings()) -> GPT:  # noqa: B008
     torch.manual_seed(19)
-    model = GPT(V, MAX_LEN, d_model=12, n_heads=3, n_layers=2, dropout=0.0).double().eval()
+    sizes = {"d_model": 12, "n_heads": 3, "n_layers": 2}
+    model = GPT(V, MAX_LEN, **sizes, dropout=0.0, attention=attention).double().eval()
     for parameter in model.parameters():
         nn.init.normal_(parameter, std=0.7)  # so that it says something else to each prompt
     return model
@@ -40,7 +43,7 @@ def test_all_prompts_at_once_equal_one_by_one() -> None:
     model = make()
     expected = [one_by_one(model, prompt) for prompt in PROMPTS]
     assert {stopped for _, _, stopped in expected} == {True, False}, "both ends must be tried"
-    found = continue_greedily(model, PROMPTS, stop=STOP, max_new=MAX_NEW, max_len=MAX_LEN)
+    found = continue_prompts(model, PROMPTS, stop=STOP, max_new=MAX_NEW)
     for (tokens, probability), (wanted, likely, _) in zip(found, expected, strict=True):
         assert tokens == wanted
         assert probability == pytest.approx(likely, rel=1e-10)
@@ -49,44 +52,84 @@ def test_all_prompts_at_once_equal_one_by_one() -> None:
 class Counter(nn.Module):
     """Says token + 1 after each token, with probability 3/4 whatever else there is."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_len: int = 100) -> None:
         super().__init__()
+        self.max_len = max_len
         self.weight = nn.Parameter(torch.zeros(1))
         self.calls = 0
 
-    def forward(self, tokens: Tensor) -> Tensor:
+    def new_caches(self) -> None:
+        return None
+
+    def forward(self, tokens: Tensor, caches: None = None) -> Tensor:  # noqa: ARG002
         self.calls += 1
         likely = nn.functional.one_hot((tokens + 1) % V, V).double()
         return (0.75 * likely + 0.25 / (V - 1) * (1 - likely)).log()
 
 
 def test_it_stops_at_the_stop_token_and_leaves_it_out() -> None:
-    found = continue_greedily(Counter(), [[1], [3], [5]], stop=4, max_new=5, max_len=6)
+    found = continue_prompts(Counter(), [[1], [3], [5]], stop=4, max_new=5)
     assert [c.tokens for c in found] == [[2, 3], [], [6, 7, 8, 9, 10]]
     assert [c.probability for c in found] == pytest.approx([0.75**3, 0.75, 0.75**5], abs=1e-12)
 
 
 def test_it_stops_computing_when_every_row_has_stopped() -> None:
     model = Counter()
-    continue_greedily(model, [[2], [3]], stop=4, max_new=50, max_len=60)
+    continue_prompts(model, [[2], [3]], stop=4, max_new=50)
     assert model.calls == 2
 
 
 def test_a_stop_token_in_the_prompt_does_not_stop_anything() -> None:
-    found = continue_greedily(Counter(), [[4, 7, 4]], stop=4, max_new=2, max_len=9)
+    found = continue_prompts(Counter(), [[4, 7, 4]], stop=4, max_new=2)
     assert found[0].tokens == [5, 6]
 
 
 def test_no_prompts_have_no_continuations() -> None:
-    assert continue_greedily(Counter(), [], stop=4, max_new=2, max_len=9) == []
+    assert continue_prompts(Counter(), [], stop=4, max_new=2) == []
 
 
 def test_a_prompt_that_leaves_no_room_for_the_answer_is_refused() -> None:
-    model = Counter()
+    model = Counter(max_len=7)
     with pytest.raises(
         UserError,
         match=r"^a prompt of 5 tokens and an answer of 3 do not fit into the model's 7 positions",
     ):
-        continue_greedily(model, [[1], [1, 2, 3, 4, 5]], stop=4, max_new=3, max_len=7)
+        continue_prompts(model, [[1], [1, 2, 3, 4, 5]], stop=4, max_new=3)
     assert model.calls == 0
-    assert continue_greedily(model, [[1], [1, 2, 3, 4]], stop=4, max_new=3, max_len=7)
+    assert continue_prompts(model, [[1], [1, 2, 3, 4]], stop=4, max_new=3)
+
+
+@pytest.mark.parametrize("positions", POSITIONS.names())
+@torch.no_grad()
+def test_with_a_cache_it_writes_what_it_writes_without(
+    positions: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = make(AttentionSettings(positions=positions))
+    caches = model.new_caches()
+    assert caches is not None
+    assert len(caches) == 2
+    quick = continue_prompts(model, PROMPTS, stop=STOP, max_new=MAX_NEW)
+    monkeypatch.setattr(model, "new_caches", lambda: None)
+    plain = continue_prompts(model, PROMPTS, stop=STOP, max_new=MAX_NEW)
+    assert [c.tokens for c in quick] == [c.tokens for c in plain]
+    assert [c.probability for c in quick] == pytest.approx([c.probability for c in plain])
+
+
+def test_an_attention_without_a_cache_writes_too() -> None:
+    model = make(AttentionSettings("late_mask"))
+    assert model.new_caches() is None
+    with torch.no_grad():
+        assert len(continue_prompts(model, PROMPTS, stop=STOP, max_new=2)) == len(PROMPTS)
+
+
+def test_a_sampler_draws_tokens_as_often_as_they_are_likely() -> None:
+    """Three of four draws say the next token; 400 draws stay within 4 standard deviations."""
+    draw = sampler(torch.Generator().manual_seed(0))
+    found = continue_prompts(Counter(), [[1]] * 400, stop=4, max_new=1, choose=draw)
+    likely = sum(continuation.tokens == [2] for continuation in found)
+    assert abs(likely - 300) < 4 * math.sqrt(400 * 0.75 * 0.25)
+    cold = sampler(torch.Generator().manual_seed(0), temperature=0.01)
+    assert (
+        continue_prompts(Counter(), [[1]] * 20, stop=4, max_new=1, choose=cold)
+        == [([2], pytest.approx(0.75))] * 20
+    )

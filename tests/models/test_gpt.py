@@ -7,7 +7,7 @@ from torch import Tensor
 from attnlab.attention.contract import AttentionMask
 from attnlab.data.batches import Batches, TokenRow
 from attnlab.errors import UserError
-from attnlab.models.decoding import continue_greedily
+from attnlab.models.decoding import continue_prompts
 from attnlab.models.gpt import GPT
 from attnlab.models.next_token import NextToken
 
@@ -114,6 +114,6 @@ def test_ten_rows_are_learned_by_heart() -> None:
         optimiser.step()
     with torch.no_grad():
         prompts = [row.tokens[:1] for row in rows]
-        answers = continue_greedily(model, prompts, stop=0, max_new=6, max_len=7)
+        answers = continue_prompts(model, prompts, stop=0, max_new=6)
     assert [answer.tokens for answer in answers] == rests
     assert min(answer.probability for answer in answers) > 0.8

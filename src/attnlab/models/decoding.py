@@ -1,12 +1,44 @@
-"""Letting a language model write on."""
+"""Letting a language model write on.
 
-from collections.abc import Sequence
-from typing import NamedTuple
+Prompts of one length are continued together: none is padded, so every attention and every position
+scheme gives what it would give for the prompt alone, and a cache makes each new token cost one row.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import torch
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from attnlab.attention.cache import Cache
 from attnlab.errors import UserError
+
+
+@runtime_checkable
+class Writer(Protocol):
+    """A language model that can be asked to write on."""
+
+    max_len: int
+
+    def __call__(
+        self, tokens: Int[Tensor, "B T"], caches: Sequence[Cache] | None = None
+    ) -> Float[Tensor, "B T V"]:
+        """Return the logits of the token after each position."""
+        ...
+
+    def new_caches(self) -> list[Cache] | None:
+        """Return an empty cache a layer, if it can use them."""
+        ...
+
+    def parameters(self) -> Iterator[nn.Parameter]:
+        """Return the weights, to see where they are."""
+        ...
+
+
+Choose = Callable[[Float[Tensor, "B V"]], Int[Tensor, " B"]]
+"""Takes log-probabilities and returns a token for each row."""
 
 
 class Continuation(NamedTuple):
@@ -16,45 +48,76 @@ class Continuation(NamedTuple):
     probability: float
 
 
-def continue_greedily(
-    model: nn.Module, prompts: Sequence[Sequence[int]], *, stop: int, max_new: int, max_len: int
-) -> list[Continuation]:
-    """Take the likeliest token again and again, for all prompts at once, until ``stop``.
+def take_likeliest(log_probabilities: Float[Tensor, "B V"]) -> Int[Tensor, " B"]:
+    """Choose the likeliest token of every row."""
+    return log_probabilities.argmax(-1)
 
-    Rows are padded at the right, where a causal model never looks.
-    """
+
+def sampler(generator: torch.Generator, *, temperature: float = 1.0) -> Choose:
+    """Return what draws tokens as often as the model finds them likely."""
+
+    def draw(log_probabilities: Float[Tensor, "B V"]) -> Int[Tensor, " B"]:
+        weights = (log_probabilities / temperature).softmax(-1)
+        return torch.multinomial(weights, 1, generator=generator)[:, 0]
+
+    return draw
+
+
+def continue_prompts(
+    model: Writer,
+    prompts: Sequence[Sequence[int]],
+    *,
+    stop: int,
+    max_new: int,
+    choose: Choose = take_likeliest,
+) -> list[Continuation]:
+    """Write on after every prompt until ``stop``, or for ``max_new`` tokens."""
     assert all(prompts), "a prompt needs a token to go on from"
     longest = max(map(len, prompts), default=0)
-    if longest + max_new > max_len:
+    if longest + max_new > model.max_len:
         raise UserError(
             f"a prompt of {longest} tokens and an answer of {max_new} do not fit into the model's"
-            f" {max_len} positions."
+            f" {model.max_len} positions."
         )
-    rows = torch.zeros(len(prompts), longest + max_new, dtype=torch.int64)
-    for row, prompt in zip(rows, prompts, strict=True):
-        row[: len(prompt)] = torch.tensor(prompt)
-    rows = rows.to(next(model.parameters()).device)
-    ends = torch.tensor([len(prompt) for prompt in prompts], device=rows.device)
-    log_probability = torch.zeros(len(prompts), dtype=torch.float64, device=rows.device)
-    going = torch.ones_like(ends, dtype=torch.bool)
+    by_length: defaultdict[int, list[int]] = defaultdict(list)
+    for index, prompt in enumerate(prompts):
+        by_length[len(prompt)].append(index)
+    found: dict[int, Continuation] = {}
+    for group in by_length.values():
+        rows = torch.tensor([list(prompts[index]) for index in group], device=_device(model))
+        written = _continue(model, rows, stop=stop, max_new=max_new, choose=choose)
+        found |= zip(group, written, strict=True)
+    return [found[index] for index in range(len(prompts))]
+
+
+def _continue(
+    model: Writer, rows: Int[Tensor, "B T"], *, stop: int, max_new: int, choose: Choose
+) -> list[Continuation]:
+    """Write on after prompts of one length."""
+    caches = model.new_caches()
+    log_probability = torch.zeros(len(rows), dtype=torch.float64, device=rows.device)
+    going = torch.ones(len(rows), dtype=torch.bool, device=rows.device)
+    new, unseen = rows[:, :0], rows
     for _ in range(max_new):
+        logits = model(unseen, caches)[:, -1]
+        log_probabilities = logits.double().log_softmax(-1)
+        chosen = choose(log_probabilities)
+        likely = log_probabilities.gather(1, chosen[:, None])[:, 0]
+        log_probability += torch.where(going, likely, 0.0)
+        new = torch.cat([new, torch.where(going, chosen, stop)[:, None]], dim=1)
+        unseen = new[:, -1:] if caches else torch.cat([rows, new], dim=1)
+        going = going & (chosen != stop)
         if not going.any():
             break
-        choice, chosen = _next_tokens(model, rows[:, : int(ends.max())], ends)
-        log_probability += torch.where(going, chosen, 0.0)
-        rows[going, ends[going]] = choice[going]
-        ends = ends + going
-        going = going & (choice != stop)
-    starts = [len(prompt) for prompt in prompts]
     return [
-        Continuation([t for t in row[start:end] if t != stop], probability)
-        for row, start, end, probability in zip(
-            rows.tolist(), starts, ends.tolist(), log_probability.exp().tolist(), strict=True
-        )
+        Continuation(_before(stop, tokens), probability)
+        for tokens, probability in zip(new.tolist(), log_probability.exp().tolist(), strict=True)
     ]
 
 
-def _next_tokens(model: nn.Module, rows: Tensor, ends: Tensor) -> tuple[Tensor, Tensor]:
-    logits = model(rows)[torch.arange(len(rows), device=rows.device), ends - 1]
-    best, choice = logits.double().log_softmax(-1).max(-1)
-    return choice, best
+def _before(stop: int, tokens: list[int]) -> list[int]:
+    return tokens[: tokens.index(stop)] if stop in tokens else tokens
+
+
+def _device(model: Writer) -> torch.device:
+    return next(model.parameters()).device

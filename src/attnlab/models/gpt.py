@@ -1,11 +1,13 @@
 """A decoder-only transformer: pre-norm, GELU, attention and positions by name (GPT, 2018)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import repeat
 
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from attnlab.attention.assemble import attention_builder, build_positions
+from attnlab.attention.cache import Cache
 from attnlab.attention.contract import AttentionMask
 from attnlab.attention.settings import AttentionSettings
 
@@ -27,9 +29,11 @@ class Block(nn.Module):
         )
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B T D"]:
+    def forward(
+        self, x: Float[Tensor, "B T D"], cache: Cache | None = None
+    ) -> Float[Tensor, "B T D"]:
         """Add what attention and the MLP find to the residual stream."""
-        x = x + self.dropout(self.attn(self.ln1(x), mask=CAUSAL).out)
+        x = x + self.dropout(self.attn(self.ln1(x), mask=CAUSAL, cache=cache).out)
         out: Tensor = x + self.dropout(self.mlp(self.ln2(x)))
         return out
 
@@ -62,13 +66,21 @@ class GPT(nn.Module):
         self.head = nn.Linear(d_model, vocab_size, bias=False)
         self.apply(_initialise)
 
-    def forward(self, tokens: Int[Tensor, "B T"]) -> Float[Tensor, "B T V"]:
-        """Return the logits of the token after each position."""
-        x = self.dropout(self.positions.add(self.tok_emb(tokens)))
-        for block in self.blocks:
-            x = block(x)
+    def forward(
+        self, tokens: Int[Tensor, "B T"], caches: Sequence[Cache] | None = None
+    ) -> Float[Tensor, "B T V"]:
+        """Return the logits of the token after each position; ``caches`` hold those before."""
+        start = caches[0].n_tokens if caches else 0
+        x = self.dropout(self.positions.add(self.tok_emb(tokens), start))
+        for block, cache in zip(self.blocks, caches or repeat(None), strict=False):
+            x = block(x, cache)
         logits: Tensor = self.head(self.ln_f(x))
         return logits
+
+    def new_caches(self) -> list[Cache] | None:
+        """Return an empty cache for each layer; None if the attention cannot use one."""
+        able = all("cache" in getattr(block.attn, "supports", ()) for block in self.blocks)
+        return [Cache() for _ in self.blocks] if able else None
 
 
 def _initialise(module: nn.Module) -> None:

@@ -17,7 +17,7 @@ from attnlab.data.world import PLACES, Person, World, make_world
 from attnlab.evaluation.accuracy import score_answers, share_right
 from attnlab.evaluation.leakage import Leak, model_leak, refuse_undeclared
 from attnlab.evaluation.ledger import split_ledger
-from attnlab.models.decoding import continue_greedily
+from attnlab.models.decoding import continue_prompts
 from attnlab.models.gpt import GPT
 from attnlab.models.next_token import NextToken, row_losses
 from attnlab.recipes.attention.settle import settle_attention
@@ -79,12 +79,11 @@ class Subject:
     def ask(self, people: Sequence[Person]) -> list[dict[str, Any]]:
         """Return the model's answer about each person, and the probability it gives it."""
         mark = self.vocabulary.mark
-        continuations = continue_greedily(
+        continuations = continue_prompts(
             self.model,
             [[*self.vocabulary.encode(person.question), mark] for person in people],
             stop=mark,
             max_new=MAX_ANSWER,
-            max_len=self.model.max_len,
         )
         rows = [self._question_row(person, whole=False) for person in people]
         losses = row_losses(self.model, rows)
