@@ -1,0 +1,64 @@
+"""The knowledge lab's files: a corpus with a document a line, and questions with their answers."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from attnlab.data.characters import MARK, PAD
+from attnlab.errors import UserError
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question, and its answer where the file gives one."""
+
+    text: str
+    answer: str | None
+
+
+def read_corpus(path: Path) -> list[str]:
+    """Read one document a line; blank lines are left out."""
+    lines = _lines(path)
+    for number, line in enumerate(lines, 1):
+        for reserved in (PAD, MARK):
+            if reserved in line:
+                raise UserError(
+                    f"{path}, line {number}: the text holds the reserved character {reserved!r}."
+                    " Take it out of the corpus."
+                )
+    documents = [line for line in lines if line.strip()]
+    if not documents:
+        raise UserError(f"{path} is empty: there is no text to learn from.")
+    return documents
+
+
+def read_questions(path: Path, *, labelled: bool | None = None) -> list[Question]:
+    """Read ``question<TAB>answer`` or questions alone; ``labelled`` insists on one of the two.
+
+    A file is labelled if its first line is, and then every line must be.
+    """
+    lines = [(number, line) for number, line in enumerate(_lines(path), 1) if line.strip()]
+    if not lines:
+        raise UserError(f"{path} is empty: there is no question in it.")
+    has_answers = "\t" in lines[0][1] if labelled is None else labelled
+    return [_question(path, number, line, has_answers) for number, line in lines]
+
+
+def _question(path: Path, number: int, line: str, has_answers: bool) -> Question:
+    text, *answers = line.split("\t")
+    if not has_answers and not answers:
+        return Question(text, None)
+    if has_answers and len(answers) == 1 and answers[0].strip():
+        return Question(text, answers[0])
+    wanted = "a question, a tab and an answer" if has_answers else "a question alone, without a tab"
+    raise UserError(f"{path}, line {number}: {line!r} must be {wanted}.")
+
+
+def _lines(path: Path) -> list[str]:
+    """Read the lines of a UTF-8 file; only line feeds end one, whatever Unicode calls a break."""
+    if not path.is_file():
+        raise UserError(f"there is no file {path}.")
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path} is no UTF-8 text: {error.reason} at byte {error.start}.") from None
+    return [line.removesuffix("\r") for line in text.split("\n")]
