@@ -32,10 +32,10 @@ class Certificate:
 
     @property
     def most_weight(self) -> float | None:
-        """What the weight on a wanted single token never exceeds; None for other targets.
+        """What the weight on the one token with a negative number never exceeds; None if not one.
 
-        With k_i = Σ λ_j k_j, log a_i = Σ λ_j log a_j is largest for a_j = λ_j (1 − a_i): then
-        a_i = 1 / (1 + e^H), where H is the entropy of λ.
+        For the target "select i" that token is i. With k_i = Σ λ_j k_j, log a_i = Σ λ_j log a_j is
+        largest for a_j = λ_j (1 − a_i): then a_i = 1 / (1 + e^H), where H is the entropy of λ.
         """
         (inside,) = np.nonzero(self.dependency < 0)
         shares = self.dependency[self.dependency > 0]

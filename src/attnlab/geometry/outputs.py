@@ -13,7 +13,7 @@ if and only if some such face F has a query on F whose output it is. That is dec
 What is left is searched for numerically: then the verdict is "found" with its error or "undecided".
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal
@@ -51,7 +51,10 @@ class OutputSolution:
 
     output: Float[np.ndarray, "E"]
     verdict: Literal["exact", "limit", "never", "found", "undecided"]
-    """Exact, limit and never are proved; found is what a search met, with its error."""
+    """Exact, limit and never are proved; found is what a search met, with its error.
+
+    Limit excludes exact where some token may keep no weight; else the reason says what is known.
+    """
     reason: str
     weights: WeightSolution | None = None
     """The way there; or the proof about a single token that must have weight and cannot."""
@@ -82,11 +85,12 @@ def _by_faces(
     instance: Instance, output: Float[np.ndarray, "E"], allowed: Bool[np.ndarray, "S"]
 ) -> OutputSolution:
     """Go through the faces that may hold the weight; stop at the first that does with proof."""
-    open_faces = []
+    open_faces: list[np.ndarray] = []
     for face in _candidates(allowed):
         weights = _proved_weights(instance, output, face)
         if isinstance(weights, np.ndarray):
-            return _reached(instance, output, weights)
+            found = _reached(instance, output, weights)
+            return _or_sooner(instance, found) if _has_all(open_faces) else found
         if weights is None:
             open_faces.append(face)
     for face in open_faces:
@@ -143,6 +147,19 @@ def _reached(
     error = float(np.abs(weights @ instance.values - output).max())
     reason = f"weights on tokens {_listed(weights > 0)} have this mean and can be had"
     return OutputSolution(output, solution.verdict, reason, solution, error=error)
+
+
+def _has_all(faces: Sequence[Bool[np.ndarray, "S"]]) -> bool:
+    return any(face.all() for face in faces)
+
+
+def _or_sooner(instance: Instance, found: OutputSolution) -> OutputSolution:
+    """Add to a proved limit whether a finite query was met that gives the output already."""
+    searched = _searched(instance, found.output, np.ones(instance.n_tokens, dtype=bool))
+    if searched is None:
+        return replace(found, reason=f"{found.reason}; whether a finite query gives it is open")
+    reason = f"{found.reason}; a search met a finite query too, but for {searched.error:.1g}"
+    return replace(found, reason=reason, query=searched.query, error=searched.error)
 
 
 def _searched(
