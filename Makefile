@@ -7,7 +7,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-slow bench results docs clean
+.PHONY: help setup demo check test test-slow bench courses results docs clean
 
 help:  ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F '\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -30,6 +30,7 @@ check: $(READY)  ## format, lint and types
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python benchmarks/results.py check
+	$(BIN)/python courses/build.py check
 
 test: $(READY)  ## the tests, under five minutes on two cores
 	$(BIN)/pytest -m 'not slow'
@@ -38,7 +39,10 @@ test-slow: $(READY)  ## the slow tests alone: twenty kill points and more
 	$(BIN)/pytest -m slow
 
 bench: $(READY)  ## the benchmarks; each prints ratios and writes results/NAME.json
-	@for file in $(filter-out benchmarks/measure.py benchmarks/results.py,$(wildcard benchmarks/*.py)); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+	@for file in $(filter-out benchmarks/measure.py benchmarks/results.py benchmarks/rivals.py,$(wildcard benchmarks/*.py)); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+courses: $(READY)  ## the courses' notebooks from their sources
+	$(BIN)/python courses/build.py
 
 results: $(READY)  ## what was measured, the command for each result, and how long it takes
 	@$(BIN)/python benchmarks/results.py list

@@ -2,6 +2,7 @@
 
 import os
 import socket
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 def pytest_configure() -> None:
     os.environ["NO_COLOR"] = "1"
+    os.environ["ATTNLAB_CACHE"] = tempfile.mkdtemp(prefix="attnlab-test-cache-")
     for name in ("ATTNLAB_RUNS", "ATTNLAB_DEBUG", "RANK", "WORLD_SIZE"):
         os.environ.pop(name, None)
 

@@ -300,7 +300,13 @@ LOADED = "print('loaded', *({'torch', 'numpy'} & set(sys.modules)))\n"
 
 @pytest.mark.parametrize(
     "command",
-    [["--help"], ["knowledge", "--help"], ["knowledge", "demo", "--settings"], ["runs", "list"]],
+    [
+        ["--help"],
+        ["attention", "list"],
+        ["knowledge", "--help"],
+        ["knowledge", "demo", "--settings"],
+        ["runs", "list"],
+    ],
     ids=" ".join,
 )
 def test_a_light_command_loads_neither_torch_nor_numpy(

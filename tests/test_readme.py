@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from attnlab import cli
+from attnlab.recipes.attention.check import check_file
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -62,3 +63,11 @@ def test_the_make_targets_shown_exist() -> None:
 def test_ci_calls_the_readmes_own_test_command() -> None:
     assert "\nmake test\n" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     assert "make test " in README
+
+
+def test_the_attention_class_of_the_manual_keeps_every_promise(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "attention.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "mean.py").write_text(code, encoding="utf-8")
+    (findings,) = check_file(tmp_path / "mean.py").values()
+    assert [finding for finding in findings if not finding.right] == []

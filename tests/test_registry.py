@@ -10,13 +10,13 @@ import pytest
 
 from attnlab.attention import ATTENTION
 from attnlab.errors import UserError
-from attnlab.registry import Registry
+from attnlab.registry import Registry, load_part
 from attnlab.training.optimisers import OPTIMISERS
 from attnlab.training.schedules import SCHEDULES
 
 PACKAGE = "registry_zoo"
 INIT = f"""
-from attnlab.registry import Registry
+from attnlab.registry import Registry, load_part
 ANIMALS = Registry("animal", package="{PACKAGE}")
 """
 LION = f"""
@@ -119,3 +119,59 @@ def test_every_listed_name_of_the_house_can_be_had(
 ) -> None:
     assert some <= set(registry.names())
     assert all(callable(registry.get(name)) for name in registry.names())
+
+
+USERS_FILE = """
+from pathlib import Path
+
+def roar(place, /, *, loud: bool = True):
+    return place, loud
+
+LIONS = 3
+"""
+
+
+@pytest.fixture
+def users_file(tmp_path: Path) -> Path:
+    path = tmp_path / "users.py"
+    path.write_text(USERS_FILE, encoding="utf-8")
+    return path
+
+
+def test_a_users_file_needs_no_registration(animals: Animals, users_file: Path) -> None:
+    assert animals.build(f"{users_file}:roar", "zoo", options={"loud": "no"}) == ("zoo", False)
+    assert animals.names() == ["broken", "lion", "misnamed"]
+
+
+@pytest.mark.parametrize("name", ["LIONS", "raor"])
+def test_a_name_that_cannot_be_called_is_answered_with_those_that_can(
+    users_file: Path, name: str
+) -> None:
+    hint = r" Did you mean 'roar'\?" if name == "raor" else ""
+    with pytest.raises(
+        UserError, match=rf"users\.py has no class or function '{name}'\.{hint} It has: roar\.$"
+    ):
+        load_part(f"{users_file}:{name}", "animal")
+
+
+@pytest.mark.parametrize("reference", ["roar", ":roar", "users.py:", ""])
+def test_a_reference_without_file_or_name_is_refused(reference: str) -> None:
+    with pytest.raises(
+        UserError, match=rf"^animal '{reference}' is not of the form path/to/file\.py:Name\.$"
+    ):
+        load_part(reference, "animal")
+
+
+@pytest.mark.xfail(strict=True, reason="registry.py asserts that the file has a loader")
+def test_a_users_file_that_is_not_python_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "users.txt"
+    path.write_text(USERS_FILE, encoding="utf-8")
+    with pytest.raises(UserError, match=r"users\.txt"):
+        load_part(f"{path}:roar", "animal")
+
+
+def test_the_summary_of_a_part_is_its_files_first_line() -> None:
+    assert ATTENTION.summaries()["dot_product"] == (
+        "Scaled dot-product attention (Vaswani et al. 2017, arXiv:1706.03762)."
+    )
+    assert set(ATTENTION.summaries()) == set(ATTENTION.names())

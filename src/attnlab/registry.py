@@ -6,11 +6,16 @@ OPTIMISERS = Registry[Builder]("optimiser", package="attnlab.training.optimisers
 def adamw(groups, *, lr): ...
 """
 
+import ast
+import contextlib
 import importlib
 import importlib.util
 import inspect
+import sys
+import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from attnlab.errors import UserError, did_you_mean, unknown_name
@@ -50,20 +55,40 @@ class Registry(Generic[Part]):
         )
 
     def get(self, name: str) -> Part:
-        """Import the one file of that name and return what it registered."""
+        """Import the one file of that name and return what it registered.
+
+        ``path/to/file.py:Name`` is a user's own part, which needs no registration.
+        """
+        if ".py:" in name:
+            part: Part = load_part(name, self.kind)
+            return part
         if name not in self._parts:
             if name not in self.names():
                 raise unknown_name(self.kind, name, self.names())
             importlib.import_module(f"{self.package}.{name}")
         return self._parts[name]
 
-    def build(self, name: str, *arguments: Any, options: Mapping[str, Any]) -> Any:
-        """Call the part with its own options, each checked against what the part takes."""
+    def summaries(self) -> dict[str, str]:
+        """Return the first line of each file's docstring by name, without importing the files."""
+        lines = {}
+        for name in self.names():
+            spec = importlib.util.find_spec(f"{self.package}.{name}")
+            assert spec is not None
+            assert spec.origin is not None
+            text = ast.get_docstring(ast.parse(Path(spec.origin).read_text(encoding="utf-8")))
+            lines[name] = (text or "").partition("\n")[0]
+        return lines
+
+    def build(self, name: str, *arguments: Any, options: Mapping[str, Any], **given: Any) -> Any:
+        """Call the part with its own options, each checked against what the part takes.
+
+        What is ``given`` besides is passed on as it is, and is not the user's to choose.
+        """
         part = self.get(name)
         allowed = {
             parameter.name: parameter.annotation
             for parameter in inspect.signature(part).parameters.values()
-            if parameter.kind is inspect.Parameter.KEYWORD_ONLY
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY and parameter.name not in given
         }
         checked = {}
         for option, value in options.items():
@@ -73,7 +98,7 @@ class Registry(Generic[Part]):
                     f"{did_you_mean(option, allowed)} It takes: {', '.join(allowed) or 'none'}."
                 )
             checked[option] = self._checked(name, option, value, allowed[option])
-        return part(*arguments, **checked)
+        return part(*arguments, **checked, **given)
 
     def _checked(self, name: str, option: str, value: Any, annotation: Any) -> Any:
         import pydantic  # here, so that listing names stays quick
@@ -86,3 +111,49 @@ class Registry(Generic[Part]):
                 f"{self.kind} {name!r}: option {option} = {value!r} is not possible:"
                 f" {problem[:1].lower()}{problem[1:]}."
             ) from None
+
+
+def load_part(reference: str, kind: str) -> Any:
+    """Return what a user's file calls by that name: ``path/to/file.py:Name``."""
+    place, _, name = reference.rpartition(":")
+    if not place or not name:
+        raise UserError(f"{kind} {reference!r} is not of the form path/to/file.py:Name.")
+    path = Path(place)
+    module = load_file(path)
+    part = getattr(module, name, None)
+    if not callable(part):
+        own = [n for n, value in vars(module).items() if is_own(value, module)]
+        raise UserError(
+            f"{path} has no class or function {name!r}.{did_you_mean(name, own)}"
+            f" It has: {', '.join(own) or 'none'}."
+        )
+    return part
+
+
+def load_file(path: Path) -> ModuleType:
+    """Run a user's Python file and return it as a module; a failure is told with its line."""
+    if not path.is_file():
+        raise UserError(f"there is no file {path}.")
+    spec = importlib.util.spec_from_file_location(f"attnlab_user_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module.__name__] = module  # dataclasses look themselves up there
+    try:
+        with contextlib.redirect_stdout(sys.stderr):  # what it prints is not our answer
+            spec.loader.exec_module(module)
+    except SyntaxError as error:
+        raise UserError(f"{path}, line {error.lineno}: {error.msg}.") from error
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [f.lineno for f in frames if Path(f.filename).resolve() == path.resolve()]
+        where = f", line {lines[-1]}" if lines else ""
+        raise UserError(
+            f"{path}{where} fails when it is imported: {type(error).__name__}: {error}."
+        ) from error
+    return module
+
+
+def is_own(value: Any, module: ModuleType) -> bool:
+    """Say whether a module defines a class or function itself, rather than importing it."""
+    return callable(value) and getattr(value, "__module__", None) == module.__name__

@@ -1,6 +1,7 @@
 """Dot-product attention equals PyTorch's own, and the comparison notices a bug."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -10,6 +11,7 @@ from torch import Tensor
 from attnlab.attention import contract, dot_product
 from attnlab.attention.contract import AttentionMask
 from attnlab.attention.dot_product import DotProduct
+from attnlab.errors import UserError
 
 B, T, D, H = 2, 7, 12, 3
 PADDING = torch.arange(T) < torch.tensor([[T], [4]])
@@ -74,16 +76,16 @@ def test_it_equals_pytorchs_own_attention(name: str) -> None:
     check_parity(MASKS[name])
 
 
-def transposed(mask: AttentionMask, n_queries: int, n_keys: int, device: torch.device) -> Tensor:
-    return DENSE(mask, n_queries, n_keys, device).transpose(-2, -1)
+def transposed(mask: AttentionMask, *shape: Any, **_: int) -> Tensor:
+    return DENSE(mask, *shape).transpose(-2, -1)
 
 
-def turned_round(mask: AttentionMask, n_queries: int, n_keys: int, device: torch.device) -> Tensor:
-    return ~DENSE(mask, n_queries, n_keys, device)
+def turned_round(mask: AttentionMask, *shape: Any, **_: int) -> Tensor:
+    return ~DENSE(mask, *shape)
 
 
-def missing(_: AttentionMask, n_queries: int, n_keys: int, device: torch.device) -> Tensor:
-    return torch.ones(1, 1, n_queries, n_keys, dtype=torch.bool, device=device)
+def missing(mask: AttentionMask, *shape: Any, **_: int) -> Tensor:
+    return torch.ones_like(DENSE(mask, *shape))
 
 
 DENSE = AttentionMask.dense
@@ -133,6 +135,7 @@ def test_dropout_takes_weights_away_in_training_only() -> None:
     assert not torch.equal(layer(x, mask=AttentionMask()).out, layer(x, mask=AttentionMask()).out)
 
 
-def test_heads_that_do_not_divide_the_width_are_our_mistake() -> None:
-    with pytest.raises(AssertionError, match="12 does not divide into 5 heads"):
+def test_heads_that_do_not_divide_the_width_are_refused() -> None:
+    with pytest.raises(UserError, match="d_model = 12 does not divide into n_heads = 5 heads") as e:
         DotProduct(12, 5, 7)
+    assert str(e.value).endswith("Numbers of heads that do: 1, 2, 3, 4, 6, 12.")

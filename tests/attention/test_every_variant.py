@@ -1,77 +1,86 @@
-"""What every registered variant promises, checked on each by its name."""
+"""What every registered variant promises, checked on each with every position it supports."""
 
 from typing import Any
 
 import pytest
-import torch
 from torch import Tensor, nn
 
 from attnlab.attention import ATTENTION
-from attnlab.attention.contract import AttentionMask
+from attnlab.attention.assemble import (
+    attention_builder,
+    build_positions,
+    supports_of,
+    variant_class,
+)
+from attnlab.attention.cache import Cache
+from attnlab.attention.contract import AttentionOutput, Positions
+from attnlab.attention.positions import POSITIONS
+from attnlab.attention.settings import AttentionSettings
+from attnlab.evaluation.promises import D, H, Subject, T, promises_of
 
-B, T, D, H = 2, 7, 12, 3
-CAUSAL = AttentionMask(causal=True)
-
-every_variant = pytest.mark.parametrize("name", ATTENTION.names())
-
-
-def make(name: str) -> Any:
-    torch.manual_seed(0)
-    layer = ATTENTION.get(name)(D, H, T).double().eval()
-    for parameter in layer.parameters():
-        nn.init.normal_(parameter, std=0.3)
-    return layer
-
-
-def make_x(seed: int = 1) -> Tensor:
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randn(B, T, D, dtype=torch.float64, generator=generator)
-
-
-def mask_for(layer: Any) -> AttentionMask:
-    return AttentionMask(causal="bidirectional" not in layer.supports)
+OPTIONS: dict[str, list[dict[str, Any]]] = {
+    "aft": [{"form": "simple"}, {"form": "local", "window": 2}],
+    "hard": [{"straight_through": True}],
+    "mlp_projection": [{"on": "v"}, {"on": "k", "hidden": 0}, {"hidden": 5}],
+    "shared_projection": [{"share": share} for share in ("kv", "qv", "qkv")],
+    "sliding_window": [{"window": window} for window in (2, 3)],
+    "synthesizer": [{"shared": True}],
+}
+"""Options that change the computation, besides the defaults."""
 
 
-@every_variant
-def test_the_shape_stays(name: str) -> None:
-    layer = make(name)
-    assert layer(make_x(), mask=mask_for(layer)).out.shape == (B, T, D)
+class Placed(nn.Module):
+    """A layer and its positions, as in a model of one layer."""
+
+    def __init__(self, positions: Positions, layer: nn.Module) -> None:
+        super().__init__()
+        self.positions, self.layer = positions, layer
+        self.null_directions = [f"layer.{n}" for n in getattr(layer, "null_directions", ())]
+
+    def forward(self, x: Tensor, *, cache: Cache | None = None, **how: Any) -> AttentionOutput:
+        start = 0 if cache is None else cache.n_tokens
+        return self.layer(self.positions.add(x, start), cache=cache, **how)
 
 
-@every_variant
-def test_the_future_changes_nothing(name: str) -> None:
-    layer = make(name)
-    if "causal" not in layer.supports or "causal" in layer.breaks:
-        pytest.skip(f"{name} does not promise it")
-    x, other = make_x(), make_x(2)
-    out = layer(x, mask=CAUSAL).out
-    for t in range(T - 1):
-        changed = torch.cat([x[:, : t + 1], other[:, t + 1 :]], dim=1)
-        assert torch.equal(layer(changed, mask=CAUSAL).out[:, : t + 1], out[:, : t + 1])
-        assert not torch.equal(layer(changed, mask=CAUSAL).out[:, t + 1 :], out[:, t + 1 :])
+def subject(settings: AttentionSettings) -> Subject:
+    shape = {"d_model": D, "n_heads": H, "max_len": T}
+
+    def build() -> nn.Module:
+        positions = build_positions(settings, **shape)
+        return Placed(positions, attention_builder(settings, positions, **shape)())
+
+    variant = variant_class(settings.name)
+    return Subject(build, supports_of(variant), getattr(variant, "breaks", frozenset()))
 
 
-@every_variant
-def test_padding_changes_nothing(name: str) -> None:
-    layer, x = make(name), make_x()
-    padding = torch.arange(T) < torch.tensor([[T], [4]])
-    mask = AttentionMask(causal=mask_for(layer).causal, padding=padding)
-    out = layer(x, mask=mask).out
-    changed = torch.where(padding[..., None], x, make_x(2))
-    torch.testing.assert_close(layer(changed, mask=mask).out[padding], out[padding])
+def positions_of(name: str) -> list[str]:
+    supports = supports_of(variant_class(name))
+    return [p for p in POSITIONS.names() if p not in ("rotary", "alibi") or p in supports]
 
 
-@every_variant
-def test_a_batch_equals_its_rows(name: str) -> None:
-    layer, x = make(name), make_x()
-    rows = [layer(row[None], mask=mask_for(layer)).out for row in x]
-    whole = layer(x, mask=mask_for(layer)).out
-    torch.testing.assert_close(whole, torch.cat(rows), atol=1e-12, rtol=0)
+CASES = {
+    "-".join([name, *map(str, options.values()), positions]): AttentionSettings(
+        name, options, positions
+    )
+    for name in ATTENTION.names()
+    for options in ({}, *OPTIONS.get(name, ()))
+    for positions in positions_of(name)
+}
 
 
-@every_variant
-def test_every_parameter_gets_a_gradient_unless_it_is_declared_null(name: str) -> None:
-    layer = make(name)
-    layer(make_x(), mask=mask_for(layer)).out.square().sum().backward()
-    silent = {n for n, p in layer.named_parameters() if p.grad is None or p.grad.abs().max() < 1e-9}
-    assert silent == set(layer.null_directions)
+@pytest.mark.parametrize("case", CASES)
+def test_every_promise_is_kept(case: str) -> None:
+    under_test = subject(CASES[case])
+    said = {p.__name__: p(under_test) for p in promises_of(under_test.supports)}
+    assert {promise: sentence for promise, sentence in said.items() if sentence} == {}
+
+
+def test_the_variants_of_the_lab_are_all_there() -> None:
+    assert (
+        ATTENTION.names()
+        == (
+            "additive aft cosine custom dot_product gaussian hard late_mask linear mlp_projection"
+            " performer random_synthesizer shared_projection sliding_window synthesizer"
+        ).split()
+    )
+    assert POSITIONS.names() == "alibi learned none rotary sinusoidal".split()

@@ -81,7 +81,12 @@ def test_dropout_is_random_in_training_and_gone_in_evaluation() -> None:
 
 def test_weights_start_small_and_biases_at_zero() -> None:
     parameters = dict(GPT(50, 40, d_model=60, n_heads=3, n_layers=1).named_parameters())
-    for name in ("tok_emb.weight", "pos_emb.weight", "head.weight", "blocks.0.attn.key.weight"):
+    for name in (
+        "tok_emb.weight",
+        "positions.table.weight",
+        "head.weight",
+        "blocks.0.attn.key.weight",
+    ):
         assert float(parameters[name].detach().std()) == pytest.approx(0.02, rel=0.1)
     biases = [p for n, p in parameters.items() if n.endswith("bias")]
     assert len(biases) == 9
@@ -89,9 +94,7 @@ def test_weights_start_small_and_biases_at_zero() -> None:
 
 
 def test_heads_that_do_not_divide_the_width_are_refused() -> None:
-    with pytest.raises(
-        UserError, match=r"^model.d_model = 12 does not divide into model.n_heads = 5 heads\.$"
-    ):
+    with pytest.raises(UserError, match=r"^d_model = 12 does not divide into n_heads = 5 heads\."):
         GPT(V, T, d_model=12, n_heads=5, n_layers=1)
 
 

@@ -72,7 +72,7 @@ def test_what_is_not_scored_has_no_gradient() -> None:
 def test_the_head_belongs_with_the_embeddings_and_the_blocks_are_matrices() -> None:
     model = GPT(5, 7, d_model=12, n_heads=3, n_layers=1)
     groups = NextToken(model, Batches(ROWS, batch_size=2, seed=0)).parameter_groups()
-    assert set(groups.embeddings) == {"tok_emb.weight", "pos_emb.weight", "head.weight"}
+    assert set(groups.embeddings) == {"tok_emb.weight", "positions.table.weight", "head.weight"}
     assert all(name.startswith("blocks.0.") for name in groups.matrices)
     assert len(groups.matrices) == 6
     groups.check(model)

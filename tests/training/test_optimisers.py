@@ -183,10 +183,17 @@ def test_a_wrong_choice_is_explained(optimiser: OptimiserSettings, message: str)
 
 
 def test_muon_refuses_what_is_no_matrix() -> None:
+    settings = TrainingSettings(optimiser=OptimiserSettings("muon"))
+    groups = ParameterGroups(matrices=("weight",), vectors=("bias",))
     with pytest.raises(
         UserError, match=r"muon moves 2-D matrices only; weight has shape \(2, 2, 3"
     ):
-        build(nn.Conv1d(2, 2, 3), OptimiserSettings("muon"))
+        Optimisation(nn.Conv1d(2, 2, 3), groups, settings, steps=5)
+
+
+def test_what_is_no_linear_layer_is_no_matrix_for_muon() -> None:
+    (adamw,) = build(nn.Conv1d(2, 2, 3), OptimiserSettings("muon")).optimisers
+    assert isinstance(adamw, torch.optim.AdamW)
 
 
 def test_a_model_without_trainable_parameters_is_refused() -> None:

@@ -1,11 +1,23 @@
-"""What every attention variant takes and gives."""
+"""What every attention variant takes and gives.
+
+A variant is a module built as ``Variant(d_model, n_heads, max_len, *, dropout=0.0, ...)``. Its
+class declares ``supports``, a subset of ``CAPABILITIES``, and where they apply ``breaks``, the
+promises it breaks, and ``null_directions``, the parameters whose gradient is zero whatever the
+data. A variant that supports rotary or ALiBi takes ``positions`` besides.
+"""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
-from torch import Tensor
+from torch import Tensor, nn
+
+from attnlab.attention.cache import Cache
+from attnlab.errors import UserError
+
+CAPABILITIES = ("causal", "bidirectional", "cache", "prefix", "rotary", "alibi", "weights")
 
 
 @dataclass(frozen=True)
@@ -14,12 +26,17 @@ class AttentionMask:
 
     causal: bool = False
     padding: Bool[Tensor, "B S"] | None = None
-    """True where a key is a real token."""
-    segments: Int[Tensor, "B T"] | None = None
+    """True where a key is a real token; keys of a cache count, those of a prefix do not."""
+    segments: Int[Tensor, "B S"] | None = None
     """Tokens of different segments do not see each other."""
 
-    def dense(self, n_queries: int, n_keys: int, device: torch.device) -> Bool[Tensor, "b 1 T S"]:
-        """Return True where a query may look at a key; the last query stands at the last key."""
+    def dense(
+        self, n_queries: int, n_keys: int, device: torch.device, *, n_prefix: int = 0
+    ) -> Bool[Tensor, "b 1 T S"]:
+        """Return True where a query may look at a key; the last query stands at the last key.
+
+        The keys of a prefix come first and are seen by everybody.
+        """
         allowed = torch.ones(n_queries, n_keys, dtype=torch.bool, device=device)
         if self.causal:
             allowed = allowed.tril(n_keys - n_queries)
@@ -27,9 +44,16 @@ class AttentionMask:
         if self.padding is not None:
             allowed = allowed & self.padding[:, None, None, :]
         if self.segments is not None:
-            queries = self.segments[:, -n_queries:]
+            queries = self.segments[:, n_keys - n_queries :]
             allowed = allowed & (queries[:, None, :, None] == self.segments[:, None, None, :])
-        return allowed
+        return F.pad(allowed, (n_prefix, 0), value=True)
+
+
+class Prefix(NamedTuple):
+    """Keys and values that stand before every row, such as those that prefix tuning learns."""
+
+    keys: Float[Tensor, "b H P K"]
+    values: Float[Tensor, "b H P K"]
 
 
 class AttentionOutput(NamedTuple):
@@ -37,3 +61,63 @@ class AttentionOutput(NamedTuple):
 
     out: Float[Tensor, "B T D"]
     weights: Float[Tensor, "B H T S"] | None = None
+
+
+class Positions(nn.Module):
+    """How tokens learn where they stand; each scheme does one of these three things.
+
+    ``start`` is the position of the first token, which is not 0 after a cache.
+    """
+
+    needs: str | None = None
+    """What an attention must support to work with it; nothing if it only adds to x."""
+
+    def add(self, x: Float[Tensor, "B T D"], start: int = 0) -> Float[Tensor, "B T D"]:  # noqa: ARG002
+        """Add to the token's vectors, once, before the first layer."""
+        return x
+
+    def turn(self, x: Float[Tensor, "B H T K"], start: int = 0) -> Float[Tensor, "B H T K"]:  # noqa: ARG002
+        """Turn queries or keys, in every layer."""
+        return x
+
+    def bias(self, distance: Int[Tensor, "T S"]) -> Float[Tensor, "H T S"] | None:  # noqa: ARG002
+        """Give what is added to the scores; ``distance`` is how far back a key lies."""
+        return None
+
+
+@runtime_checkable
+class Attention(Protocol):
+    """What a model calls."""
+
+    supports: frozenset[str]
+
+    def __call__(
+        self,
+        x: Float[Tensor, "B T D"],
+        *,
+        mask: AttentionMask,
+        cache: Cache | None = None,
+        prefix: Prefix | None = None,
+        need_weights: bool = False,
+    ) -> AttentionOutput:
+        """Let every token look at those it may see."""
+        ...
+
+
+def check_heads(d_model: int, n_heads: int) -> None:
+    """Refuse a width that cannot be shared out among the heads."""
+    if d_model % n_heads:
+        fitting = [n for n in range(1, d_model + 1) if d_model % n == 0]
+        raise UserError(
+            f"d_model = {d_model} does not divide into n_heads = {n_heads} heads."
+            f" Numbers of heads that do: {', '.join(str(n) for n in fitting[:8])}."
+        )
+
+
+def check_length(n_tokens: int, max_len: int, what: str) -> None:
+    """Refuse a row that is longer than what was built for it."""
+    if n_tokens > max_len:
+        raise UserError(
+            f"a sequence of {n_tokens} tokens is longer than max_len = {max_len}, where {what} end."
+            " Shorten it or build the model with a larger max_len."
+        )

@@ -1,28 +1,36 @@
 """Scaled dot-product attention (Vaswani et al. 2017, arXiv:1706.03762)."""
 
-import torch
+import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from attnlab.attention import ATTENTION
-from attnlab.attention.contract import AttentionMask, AttentionOutput
+from attnlab.attention import ATTENTION, fast_path
+from attnlab.attention.cache import Cache
+from attnlab.attention.contract import (
+    AttentionMask,
+    AttentionOutput,
+    Positions,
+    Prefix,
+    check_heads,
+)
 from attnlab.attention.functional import (
     attn_scaled,
-    attn_softmax,
     compute_outputs,
+    init_qkv_proj,
     merge_heads,
     pairwise_similarities,
     split_heads_qkv,
 )
+from attnlab.attention.pairs import Context, null_key_bias, reach_of, recall, weigh
 
 
 @ATTENTION.register("dot_product")
 class DotProduct(nn.Module):
     """Each token looks at the tokens whose keys point where its query points."""
 
-    supports = frozenset({"causal", "bidirectional", "weights"})
-    breaks: frozenset[str] = frozenset()
-    null_directions = ("key.bias",)  # it shifts all scores of a row alike; softmax does not see it
+    supports = frozenset(
+        {"causal", "bidirectional", "cache", "prefix", "rotary", "alibi", "weights"}
+    )
 
     def __init__(
         self,
@@ -31,27 +39,67 @@ class DotProduct(nn.Module):
         max_len: int,  # noqa: ARG002 - every variant is built alike
         *,
         dropout: float = 0.0,
+        positions: Positions | None = None,
     ) -> None:
         super().__init__()
-        assert d_model % n_heads == 0, f"{d_model} does not divide into {n_heads} heads"
+        check_heads(d_model, n_heads)
         self.n_heads = n_heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
+        self.query, self.key, self.value = init_qkv_proj(d_model)
         self.proj = nn.Linear(d_model, d_model)
         self.dropout = nn.Dropout(dropout)
+        self.positions = positions
+        self.null_directions = null_key_bias(positions)
 
     def forward(
-        self, x: Float[Tensor, "B T D"], *, mask: AttentionMask, need_weights: bool = False
+        self,
+        x: Float[Tensor, "B T D"],
+        *,
+        mask: AttentionMask,
+        cache: Cache | None = None,
+        prefix: Prefix | None = None,
+        need_weights: bool = False,
     ) -> AttentionOutput:
         """Mix the values by the softmax of the scaled scores."""
-        n_tokens = x.shape[1]
         q, k, v = split_heads_qkv(self.query(x), self.key(x), self.value(x), self.n_heads)
-        allowed = mask.dense(n_tokens, n_tokens, x.device)
-        scores = attn_scaled(pairwise_similarities(q, k), x.shape[-1], self.n_heads)
-        # The lowest finite number, not -inf: the softmax of a token that sees nothing is then a
-        # number, and zeroing the masked weights leaves it with nothing.
-        scores = scores.masked_fill(~allowed, torch.finfo(scores.dtype).min)
-        weights = attn_softmax(scores).masked_fill(~allowed, 0.0)
-        out = self.proj(merge_heads(compute_outputs(self.dropout(weights), v)))
-        return AttentionOutput(out, weights if need_weights else None)
+        context = Context(mask, cache, prefix, self.positions)
+        y, weights = dot_product_attention(
+            q, k, v, context=context, dropout=self.dropout, need_weights=need_weights
+        )
+        return AttentionOutput(self.proj(merge_heads(y)), weights)
+
+
+def dot_product_attention(
+    q: Float[Tensor, "B H T K"],
+    k: Float[Tensor, "B H T K"],
+    v: Float[Tensor, "B H T K"],
+    *,
+    context: Context,
+    dropout: nn.Dropout,
+    need_weights: bool,
+) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B H T S"] | None]:
+    """Take torch's fused kernel or plain matmuls, whichever is faster here and can do it."""
+    q, k, v = recall(q, k, v, context)
+    # torch's fused kernels give no weights, and on a CPU they cannot drop any
+    drops = dropout.training and dropout.p > 0
+    if not need_weights and not drops and fast_path.is_fused_faster(k):
+        return _fused(q, k, v, context), None
+    # scaling the queries is scaling the scores, at T × K instead of T × S numbers
+    scores = pairwise_similarities(attn_scaled(q, q.shape[-1], 1), k)
+    weights = weigh(scores, reach_of(q, k, context))
+    return compute_outputs(dropout(weights), v), weights if need_weights else None
+
+
+def _fused(
+    q: Float[Tensor, "B H T K"],
+    k: Float[Tensor, "B H S K"],
+    v: Float[Tensor, "B H S K"],
+    context: Context,
+) -> Float[Tensor, "B H T K"]:
+    """Let torch do it in one go; a plain causal mask needs no T × S numbers at all."""
+    mask, positions = context.mask, context.positions
+    whole = mask.padding is None and mask.segments is None and q.shape == k.shape
+    if mask.causal and whole and (positions is None or positions.needs != "alibi"):
+        return F.scaled_dot_product_attention(q, k, v, is_causal=True)
+    reach = reach_of(q, k, context)
+    y = F.scaled_dot_product_attention(q, k, v, attn_mask=reach.bias)
+    return y if reach.blind is None else y.masked_fill(reach.blind, 0.0)

@@ -6,7 +6,7 @@ import sys
 import typer
 
 from attnlab import __version__
-from attnlab.cli import doctor, knowledge, runs
+from attnlab.cli import attention, doctor, knowledge, runs
 from attnlab.cli.options import process_rank
 from attnlab.errors import AttnlabError
 
@@ -19,6 +19,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Example: attnlab knowledge demo. Tab completion: attnlab --install-completion",
 )
+app.add_typer(attention.app, name="attention")
 app.add_typer(knowledge.app, name="knowledge")
 app.add_typer(runs.app, name="runs")
 app.command(name="doctor", epilog=doctor.EXAMPLE)(doctor.doctor)

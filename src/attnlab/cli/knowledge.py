@@ -7,7 +7,9 @@ import typer
 
 from attnlab.cli.options import (
     Assignments,
+    Attention,
     ConfigFile,
+    PositionScheme,
     RunName,
     RunsFolder,
     ShowSettings,
@@ -35,6 +37,8 @@ def demo(
         str | None, typer.Option(help="How long to train: '30 epochs', '500 steps', '60 seconds'.")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of everything random.")] = None,
+    attention: Attention = None,
+    positions: PositionScheme = None,
     device: Annotated[str | None, typer.Option(help="auto, cpu, cuda or mps.")] = None,
     sets: Assignments = None,
     name: RunName = None,
@@ -48,7 +52,13 @@ def demo(
     from attnlab.config import resolve, to_yaml
     from attnlab.recipes.knowledge.settings import DemoSettings
 
-    flags = {"training.length": length, "training.seed": seed, "training.device": device}
+    flags = {
+        "model.attention.name": attention,
+        "model.attention.positions": positions,
+        "training.length": length,
+        "training.seed": seed,
+        "training.device": device,
+    }
     settings = resolve(DemoSettings, file=config, flags=flags, sets=sets or ())
     if show_settings:
         typer.echo(to_yaml(settings), nl=False)

@@ -25,6 +25,40 @@ ShowSettings = Annotated[
     bool,
     typer.Option("--settings", help="Print all settings as a --config file and stop."),
 ]
+
+
+def complete_attention(incomplete: str) -> list[str]:
+    """Offer the names of attention variants to the shell."""
+    from attnlab.attention import ATTENTION
+
+    return [name for name in ATTENTION.names() if name.startswith(incomplete)]
+
+
+def complete_positions(incomplete: str) -> list[str]:
+    """Offer the names of position schemes to the shell."""
+    from attnlab.attention.positions import POSITIONS
+
+    return [name for name in POSITIONS.names() if name.startswith(incomplete)]
+
+
+Attention = Annotated[
+    str | None,
+    typer.Option(
+        "--attention",
+        help="A variant, see attnlab attention list, or your own: path/to/file.py:Name.",
+        metavar="NAME",
+        autocompletion=complete_attention,
+    ),
+]
+PositionScheme = Annotated[
+    str | None,
+    typer.Option(
+        "--positions",
+        help="How tokens learn where they stand: learned, rotary, …",
+        metavar="NAME",
+        autocompletion=complete_positions,
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 

@@ -1,12 +1,13 @@
-"""A decoder-only transformer: pre-norm, GELU, learned positions (Radford et al. 2018)."""
+"""A decoder-only transformer: pre-norm, GELU, attention and positions by name (GPT, 2018)."""
 
-import torch
+from collections.abc import Callable
+
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from attnlab.attention import ATTENTION
+from attnlab.attention.assemble import attention_builder, build_positions
 from attnlab.attention.contract import AttentionMask
-from attnlab.errors import UserError
+from attnlab.attention.settings import AttentionSettings
 
 CAUSAL = AttentionMask(causal=True)
 
@@ -14,11 +15,13 @@ CAUSAL = AttentionMask(causal=True)
 class Block(nn.Module):
     """Look at the tokens before, then think about what was seen."""
 
-    def __init__(self, d_model: int, n_heads: int, max_len: int, *, dropout: float) -> None:
+    def __init__(
+        self, d_model: int, build_attention: Callable[[], nn.Module], *, dropout: float
+    ) -> None:
         super().__init__()
         self.ln1 = nn.LayerNorm(d_model)
         self.ln2 = nn.LayerNorm(d_model)
-        self.attn = ATTENTION.get("dot_product")(d_model, n_heads, max_len, dropout=dropout)
+        self.attn = build_attention()
         self.mlp = nn.Sequential(
             nn.Linear(d_model, 4 * d_model), nn.GELU(), nn.Linear(4 * d_model, d_model)
         )
@@ -43,18 +46,17 @@ class GPT(nn.Module):
         n_heads: int,
         n_layers: int,
         dropout: float = 0.1,
+        attention: AttentionSettings = AttentionSettings(),  # noqa: B008 - it is frozen
     ) -> None:
         super().__init__()
-        if d_model % n_heads:
-            raise UserError(
-                f"model.d_model = {d_model} does not divide into model.n_heads = {n_heads} heads."
-            )
         self.max_len = max_len
         self.tok_emb = nn.Embedding(vocab_size, d_model)
-        self.pos_emb = nn.Embedding(max_len, d_model)
+        shape = {"d_model": d_model, "n_heads": n_heads, "max_len": max_len}
+        self.positions = build_positions(attention, **shape)
         self.dropout = nn.Dropout(dropout)
+        build_attention = attention_builder(attention, self.positions, **shape, dropout=dropout)
         self.blocks = nn.ModuleList(
-            Block(d_model, n_heads, max_len, dropout=dropout) for _ in range(n_layers)
+            Block(d_model, build_attention, dropout=dropout) for _ in range(n_layers)
         )
         self.ln_f = nn.LayerNorm(d_model)
         self.head = nn.Linear(d_model, vocab_size, bias=False)
@@ -62,11 +64,7 @@ class GPT(nn.Module):
 
     def forward(self, tokens: Int[Tensor, "B T"]) -> Float[Tensor, "B T V"]:
         """Return the logits of the token after each position."""
-        assert tokens.shape[1] <= self.max_len, (
-            f"{tokens.shape[1]} tokens, {self.max_len} positions"
-        )
-        positions = torch.arange(tokens.shape[1], device=tokens.device)
-        x = self.dropout(self.tok_emb(tokens) + self.pos_emb(positions))
+        x = self.dropout(self.positions.add(self.tok_emb(tokens)))
         for block in self.blocks:
             x = block(x)
         logits: Tensor = self.head(self.ln_f(x))

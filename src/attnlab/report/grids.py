@@ -40,7 +40,11 @@ def comparison_grid(comparison: "Comparison") -> Grid:
 def doubts(run: Run) -> list[str]:
     """List what makes a run's scores doubtful."""
     scores = run.record["scores"].items()
-    return [f"{split}: {score['verdict']}." for split, score in scores if score.get("verdict")]
+    found = [f"{split}: {score['verdict']}." for split, score in scores if score.get("verdict")]
+    leak = run.record.get("leak")
+    if leak and leak["largest_change"] != 0:
+        found.append(f"It sees the future: {leak['sentence']}. No loss of it can be believed.")
+    return found
 
 
 def _interval(metric: Metric, interval: Any) -> str:

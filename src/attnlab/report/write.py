@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from matplotlib.figure import Figure
+
 from attnlab import __version__
 from attnlab.errors import UserError
 from attnlab.report import figures, html, markdown
@@ -13,6 +15,7 @@ from attnlab.runs.directory import Run
 from attnlab.runs.files import naming_the_path, read_json, replace_file
 
 STUDY = "study.json"
+FIGURE_KINDS = {".png": figures.as_png, ".svg": figures.as_svg}
 
 
 def write_report(paths: Sequence[Path], folder: Path | None, *, as_markdown: bool) -> Path:
@@ -35,6 +38,20 @@ def open_study(path: Path) -> tuple[str | None, list[Run]]:
         raise UserError(f"the study {path} is empty: it names no runs yet.")
     title = study.get("title")
     return str(title) if title else None, [Run.open(path / name) for name in names]
+
+
+def check_figure_path(path: Path) -> None:
+    """Refuse a path that no figure can be written to, before there is one."""
+    if path.suffix not in FIGURE_KINDS:
+        raise UserError(f"{path}: a figure is written as {' or '.join(FIGURE_KINDS)}.")
+    if not path.parent.is_dir():
+        raise UserError(f"{path}: there is no folder {path.parent}.")
+
+
+def save_figure(figure: Figure, path: Path) -> None:
+    """Write one figure, in the form that its name asks for."""
+    check_figure_path(path)
+    replace_file(path, FIGURE_KINDS[path.suffix](figure))
 
 
 def save(document: Document, folder: Path, *, as_markdown: bool) -> Path:

@@ -11,9 +11,9 @@ class ParameterGroups:
     """The trainable parameters by name, each in exactly one kind."""
 
     matrices: tuple[str, ...] = ()
-    """Weights of hidden layers: weight decay applies to them, Muon may move them."""
+    """Weights of linear layers: weight decay applies to them, Muon may move them."""
     embeddings: tuple[str, ...] = ()
-    """Tables and output heads: no weight decay, never Muon."""
+    """Tables, those of positions too, and output heads: no weight decay, never Muon."""
     vectors: tuple[str, ...] = ()
     """Biases, gains and other small ones: no weight decay."""
     sparse: tuple[str, ...] = ()
@@ -25,6 +25,11 @@ class ParameterGroups:
 
         ``embeddings`` names those that the shape does not give away: output heads, positions.
         """
+        matrices = {
+            f"{name}.weight"
+            for name, module in model.named_modules()
+            if isinstance(module, nn.Linear)
+        }
         tables = {
             f"{name}.weight": module.sparse
             for name, module in model.named_modules()
@@ -36,10 +41,10 @@ class ParameterGroups:
                 continue
             if tables.get(name, False):
                 kind = "sparse"
-            elif name in tables or name in embeddings:
+            elif name in embeddings or (parameter.ndim > 1 and name not in matrices):
                 kind = "embeddings"
             else:
-                kind = "matrices" if parameter.ndim >= 2 else "vectors"
+                kind = "matrices" if parameter.ndim > 1 else "vectors"
             kinds[kind].append(name)
         return cls(**{kind: tuple(names) for kind, names in kinds.items()})
 

@@ -9,6 +9,7 @@ from typing import Any
 from rich.console import Console
 
 from attnlab.config import to_dict
+from attnlab.errors import UserError
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training import hardware
 from attnlab.training.distributed import World, join_world
@@ -29,6 +30,15 @@ class Session:
     def resolve_once(self, key: str, decide: Callable[[], Any]) -> Any:
         """Settle an `auto` for all processes, once in the life of the run."""
         return self.world.from_lead(lambda: self.run.resolve_once(key, decide))
+
+    def insist(self, key: str, value: Any, *, what: str) -> None:
+        """Refuse to go on with a run that was begun with another value of something."""
+        begun_with = self.resolve_once(key, lambda: value)
+        if begun_with != value:
+            raise UserError(
+                f"{what} has changed since {self.run.name} was begun, so the run cannot go on with"
+                " it. Put it back, or begin another run with --name."
+            )
 
     def say(self, text: str) -> None:
         """Show a notice to the user."""

@@ -15,10 +15,12 @@ from attnlab.data.batches import Batches, TokenRow
 from attnlab.data.characters import CharacterVocabulary
 from attnlab.data.world import PLACES, Person, World, make_world
 from attnlab.evaluation.accuracy import score_answers, share_right
+from attnlab.evaluation.leakage import Leak, model_leak, refuse_undeclared
 from attnlab.evaluation.ledger import split_ledger
 from attnlab.models.decoding import continue_greedily
 from attnlab.models.gpt import GPT
 from attnlab.models.next_token import NextToken, row_losses
+from attnlab.recipes.attention.settle import settle_attention
 from attnlab.recipes.knowledge.settings import DemoSettings
 from attnlab.runs import machine
 from attnlab.runs.directory import Run, RunPlace
@@ -30,14 +32,17 @@ from attnlab.training.task import Evaluation
 
 JOB = "knowledge-demo"
 MAX_ANSWER = max(map(len, PLACES)) + 1
+LEAK_ROWS = 4
 
 
 def run_demo(settings: DemoSettings, *, place: RunPlace, console: Console) -> Run:
     """Train, ask everybody in test, and leave the run with its record; resumes by itself."""
     with open_session(JOB, settings, settings.training, place=place, console=console) as session:
         if not session.run.finished:
+            settle_attention(session, settings.model.attention)
             world = make_world(**asdict(settings.world))
             subject = Subject(world, settings)
+            session.world.from_lead(lambda: _leak(subject).to_dict())
             state = train(subject.task, settings.training, session)
             session.world.from_lead(lambda: _write_results(session, subject, world, state))
         return session.run
@@ -55,7 +60,7 @@ class Subject:
         longest_dialogue = max(map(len, questions)) + 1 + MAX_ANSWER
         seed_torch(settings.training.seed, "weights")
         self.model = GPT(
-            len(self.vocabulary), max(longest_row, longest_dialogue), **asdict(settings.model)
+            len(self.vocabulary), max(longest_row, longest_dialogue), **vars(settings.model)
         )
         batches = Batches(rows, batch_size=settings.batch_size, seed=settings.training.seed)
         self.task = NextToken(self.model, batches, evaluate=self.evaluate)
@@ -120,9 +125,17 @@ class Subject:
         return TokenRow(f"question: {person.question}", question + answer, scored_from)
 
 
+def _leak(subject: Subject) -> Leak:
+    """Measure what the model sees of the future; refuse one that does not say it does."""
+    leak = model_leak(subject.model, subject.task.batch(1).inputs[:LEAK_ROWS])
+    refuse_undeclared(leak, subject.model)
+    return leak
+
+
 def _write_results(session: Session, subject: Subject, world: World, state: TrainingState) -> None:
     """Ask the people of dev and test, store every answer, and close the run with its record."""
     splits = {"train": world.train, "dev": world.dev, "test": world.test}
+    leak = _leak(subject)
     scores = {}
     for split in ("dev", "test"):
         with inference(subject.model, session.hardware):
@@ -133,6 +146,7 @@ def _write_results(session: Session, subject: Subject, world: World, state: Trai
         {
             "job": JOB,
             "scores": scores,
+            "leak": leak.to_dict(),
             "ledger": split_ledger(
                 {name: [_ledger_row(person) for person in rows] for name, rows in splits.items()},
                 inputs=["question"],

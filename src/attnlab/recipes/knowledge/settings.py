@@ -5,6 +5,7 @@ from typing import Annotated
 
 from annotated_types import Ge, Gt, Interval
 
+from attnlab.attention.settings import AttentionSettings
 from attnlab.training.settings import OptimiserSettings, ScheduleSettings, TrainingSettings
 
 
@@ -35,6 +36,7 @@ class ModelSettings:
     """Layers."""
     dropout: Annotated[float, Interval(ge=0, lt=1)] = 0.0
     """Share of activations set to zero in training."""
+    attention: AttentionSettings = AttentionSettings()
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,77 @@
+"""Cosine attention: only directions count (Luo et al. 2018, arXiv:1702.05870)."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from attnlab.attention import ATTENTION
+from attnlab.attention.cache import Cache
+from attnlab.attention.contract import (
+    AttentionMask,
+    AttentionOutput,
+    Positions,
+    Prefix,
+    check_heads,
+)
+from attnlab.attention.functional import (
+    init_qkv_proj,
+    merge_heads,
+    pairwise_similarities,
+    split_heads_qkv,
+)
+from attnlab.attention.pairs import Context, attend
+
+SHARPNESS = 10.0
+"""Where it begins: a key in the query's direction counts e^10 times one at right angles."""
+
+
+@ATTENTION.register("cosine")
+class Cosine(nn.Module):
+    """Each token looks at the tokens whose keys have the direction of its query, however long."""
+
+    supports = frozenset(
+        {"causal", "bidirectional", "cache", "prefix", "rotary", "alibi", "weights"}
+    )
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        max_len: int,  # noqa: ARG002 - every variant is built alike
+        *,
+        dropout: float = 0.0,
+        positions: Positions | None = None,
+    ) -> None:
+        super().__init__()
+        check_heads(d_model, n_heads)
+        self.n_heads = n_heads
+        self.query, self.key, self.value = init_qkv_proj(d_model)
+        self.proj = nn.Linear(d_model, d_model)
+        self.dropout = nn.Dropout(dropout)
+        self.positions = positions
+        self.log_sharpness = nn.Parameter(torch.full((n_heads,), math.log(SHARPNESS)))
+
+    def forward(
+        self,
+        x: Float[Tensor, "B T D"],
+        *,
+        mask: AttentionMask,
+        cache: Cache | None = None,
+        prefix: Prefix | None = None,
+        need_weights: bool = False,
+    ) -> AttentionOutput:
+        """Mix the values by the softmax of the sharpened cosines."""
+        q, k, v = split_heads_qkv(self.query(x), self.key(x), self.value(x), self.n_heads)
+        context = Context(mask, cache, prefix, self.positions)
+        y, weights = attend(q, k, v, score=self.score, context=context, dropout=self.dropout)
+        return AttentionOutput(self.proj(merge_heads(y)), weights if need_weights else None)
+
+    def score(
+        self, q: Float[Tensor, "B H T K"], k: Float[Tensor, "B H S K"]
+    ) -> Float[Tensor, "B H T S"]:
+        """Compare directions; a learned factor a head lets the weights become sharp."""
+        similarity = pairwise_similarities(F.normalize(q, dim=-1), F.normalize(k, dim=-1))
+        return similarity * self.log_sharpness.exp()[:, None, None]

@@ -1,0 +1,105 @@
+"""Which of two ways to the same numbers is faster here: torch's fused kernel or plain matmuls.
+
+On a CPU plain matmuls win for short rows and the fused kernel for long ones; where they cross
+depends on the machine. It is measured once per machine and recorded; a run writes it down as well
+and goes on with it, because the two differ in rounding.
+"""
+
+import contextlib
+import time
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from attnlab.assets.cache import cache_folder
+from attnlab.attention.functional import (
+    attn_scaled,
+    attn_softmax,
+    compute_outputs,
+    merge_heads,
+    pairwise_similarities,
+    split_heads_qkv,
+)
+from attnlab.errors import AttnlabError
+from attnlab.runs import machine
+from attnlab.runs.files import read_json, replace_file, to_json
+
+LENGTHS = (64, 128, 256, 512)
+ROUNDS = 7
+CLEARLY = 0.95
+"""The fused kernel must take less than this share of the time: near a tie either will do."""
+
+_fused_from: int | None = None
+
+
+def use(fused_from: int) -> None:
+    """Take the fused kernel for rows of this length and longer, in this process."""
+    global _fused_from
+    _fused_from = fused_from
+
+
+def is_fused_faster(k: Tensor) -> bool:
+    """Say which way to take for these keys; on a GPU always the fused one."""
+    if k.device.type != "cpu":
+        return True
+    if _fused_from is None:
+        use(recorded_or_measured())
+    assert _fused_from is not None
+    return k.shape[-2] >= _fused_from
+
+
+def recorded_or_measured() -> int:
+    """Return the length from which the fused kernel is faster, as recorded for this machine."""
+    path = cache_folder() / "fast_path.json"
+    here = f"{machine.cpu()['name']}, {torch.get_num_threads()} threads, torch {torch.__version__}"
+    try:
+        recorded = read_json(path)
+        if recorded["machine"] == here:
+            return int(recorded["fused_from"])
+    except (AttnlabError, KeyError, TypeError, ValueError, OSError):
+        pass  # nothing recorded that can be read
+    fused_from = measure()
+    with contextlib.suppress(AttnlabError, OSError):  # no place to write: measure the next time
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, to_json({"machine": here, "fused_from": fused_from}))
+    return fused_from
+
+
+def measure() -> int:
+    """Time both ways forward and back, in turns, and return where the fused one begins to win."""
+    fused_from = 2 * LENGTHS[-1]
+    for length in reversed(LENGTHS):
+        plain, fused = _fastest(length)
+        if fused > CLEARLY * plain:
+            break
+        fused_from = length
+    return 0 if fused_from == LENGTHS[0] else fused_from
+
+
+def _fastest(length: int) -> list[float]:
+    """Return the seconds of the plain and the fused way at one length."""
+    shape = (max(1, 1024 // length), length, 256)
+    generator = torch.Generator().manual_seed(0)
+    rows = [torch.randn(shape, generator=generator, requires_grad=True) for _ in range(3)]
+    gradient = torch.randn(shape, generator=generator)
+    hidden = torch.ones(length, length).triu(1) * torch.finfo(torch.float32).min
+
+    def plain(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        scores = pairwise_similarities(attn_scaled(q, 256, 8), k)
+        return compute_outputs(attn_softmax(scores + hidden), v)
+
+    def fused(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        return F.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+    seconds: dict[Callable[..., Tensor], list[float]] = {plain: [], fused: []}
+    with torch.enable_grad():
+        for _ in range(ROUNDS):
+            for way, taken in seconds.items():
+                began = time.perf_counter()
+                q, k, v = split_heads_qkv(rows[0], rows[1], rows[2], 8)
+                y = merge_heads(way(q, k, v))
+                torch.autograd.grad(y, rows, gradient)
+                taken.append(time.perf_counter() - began)
+    return [min(taken) for taken in seconds.values()]  # others on the machine only ever add

@@ -1,0 +1,81 @@
+"""The causal mask after the softmax: a common mistake, kept to be looked at.
+
+The weights of the future are set to 0, but its scores stay in the softmax's denominator, so that
+every token still sees how much the later ones would have attracted it. A hand-made head reads the
+next token from that alone.
+"""
+
+from dataclasses import replace
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from attnlab.attention import ATTENTION
+from attnlab.attention.cache import Cache
+from attnlab.attention.contract import (
+    AttentionMask,
+    AttentionOutput,
+    Positions,
+    Prefix,
+    check_heads,
+)
+from attnlab.attention.functional import (
+    apply_naive_causal_mask,
+    attn_scaled,
+    compute_outputs,
+    init_qkv_proj,
+    merge_heads,
+    pairwise_similarities,
+    split_heads_qkv,
+)
+from attnlab.attention.pairs import Context, null_key_bias, reach_of, recall, weigh
+
+
+@ATTENTION.register("late_mask")
+class LateMask(nn.Module):
+    """Each token hides the future too late, after having counted it."""
+
+    supports = frozenset({"causal", "bidirectional", "prefix", "rotary", "alibi", "weights"})
+    breaks = frozenset({"causal"})
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        max_len: int,  # noqa: ARG002 - every variant is built alike
+        *,
+        dropout: float = 0.0,
+        positions: Positions | None = None,
+    ) -> None:
+        super().__init__()
+        check_heads(d_model, n_heads)
+        self.n_heads = n_heads
+        self.query, self.key, self.value = init_qkv_proj(d_model)
+        self.proj = nn.Linear(d_model, d_model)
+        self.dropout = nn.Dropout(dropout)
+        self.positions = positions
+        self.null_directions = null_key_bias(positions)
+
+    def forward(
+        self,
+        x: Float[Tensor, "B T D"],
+        *,
+        mask: AttentionMask,
+        cache: Cache | None = None,
+        prefix: Prefix | None = None,
+        need_weights: bool = False,
+    ) -> AttentionOutput:
+        """Hide padding before the softmax as everybody does, and the future after it."""
+        q, k, v = split_heads_qkv(self.query(x), self.key(x), self.value(x), self.n_heads)
+        context = Context(replace(mask, causal=False), cache, prefix, self.positions)
+        q, k, v = recall(q, k, v, context)
+        scores = attn_scaled(pairwise_similarities(q, k), x.shape[-1], self.n_heads)
+        weights = weigh(scores, reach_of(q, k, context))
+        if mask.causal:
+            n_keys = k.shape[2] - context.n_prefix
+            past = AttentionMask(causal=True).dense(
+                q.shape[2], n_keys, x.device, n_prefix=context.n_prefix
+            )
+            weights = apply_naive_causal_mask(past[0, 0], weights)
+        y = compute_outputs(self.dropout(weights), v)
+        return AttentionOutput(self.proj(merge_heads(y)), weights if need_weights else None)

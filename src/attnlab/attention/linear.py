@@ -1,0 +1,54 @@
+"""Linear attention (Katharopoulos et al. 2020, arXiv:2006.16236): no softmax, sums instead."""
+
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from attnlab.attention import ATTENTION
+from attnlab.attention.cache import Cache
+from attnlab.attention.contract import AttentionMask, AttentionOutput, Prefix, check_heads
+from attnlab.attention.functional import init_qkv_proj, merge_heads, split_heads_qkv
+from attnlab.attention.pairs import Context
+from attnlab.attention.sums import attend_by_sums, weights_of
+
+
+@ATTENTION.register("linear")
+class Linear(nn.Module):
+    """Each token meets the tokens before as one sum of their features, elu(x) + 1."""
+
+    supports = frozenset({"causal", "bidirectional", "cache", "prefix", "weights"})
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        max_len: int,  # noqa: ARG002 - every variant is built alike
+        *,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        check_heads(d_model, n_heads)
+        self.n_heads = n_heads
+        self.query, self.key, self.value = init_qkv_proj(d_model)
+        self.proj = nn.Linear(d_model, d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self,
+        x: Float[Tensor, "B T D"],
+        *,
+        mask: AttentionMask,
+        cache: Cache | None = None,
+        prefix: Prefix | None = None,
+        need_weights: bool = False,
+    ) -> AttentionOutput:
+        """Mix the values by sums of features; weights, if asked for, cost a pass in T × S."""
+        q, k, v = split_heads_qkv(self.query(x), self.key(x), self.value(x), self.n_heads)
+        q, k, context = _features(q), _features(k), Context(mask, cache, prefix)
+        y = attend_by_sums(q, k, v, context, features_of_keys=_features)
+        weights = weights_of(q, k, context, features_of_keys=_features) if need_weights else None
+        return AttentionOutput(self.proj(self.dropout(merge_heads(y))), weights)
+
+
+def _features(x: Float[Tensor, "B H T K"]) -> Float[Tensor, "B H T K"]:
+    return F.elu(x) + 1

@@ -1,0 +1,101 @@
+"""Performer attention, FAVOR+ (Choromanski et al. 2020, arXiv:2009.14794).
+
+exp(q·k) is the mean of exp(w·q − |q|²/2) exp(w·k − |k|²/2) over normal w. With a fixed set of w,
+orthogonal in blocks to vary less, softmax attention becomes a sum of positive features. The
+exponent never exceeds |w|²/2, so nothing overflows, and no maximum over the keys is needed, which
+would let the future in through rounding.
+"""
+
+import math
+from typing import Annotated
+
+import torch
+from annotated_types import Ge
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from attnlab.attention import ATTENTION
+from attnlab.attention.cache import Cache
+from attnlab.attention.contract import (
+    AttentionMask,
+    AttentionOutput,
+    Positions,
+    Prefix,
+    check_heads,
+)
+from attnlab.attention.functional import init_qkv_proj, merge_heads, split_heads_qkv
+from attnlab.attention.pairs import Context
+from attnlab.attention.sums import attend_by_sums, weights_of
+
+
+@ATTENTION.register("performer")
+class Performer(nn.Module):
+    """Each token meets the tokens before as one sum of random features that stand for a softmax.
+
+    ``n_features`` is their number, K ln K for heads of width K if it is not given; more come nearer
+    to dot-product attention.
+    """
+
+    supports = frozenset({"causal", "bidirectional", "cache", "prefix", "rotary", "weights"})
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        max_len: int,  # noqa: ARG002 - every variant is built alike
+        *,
+        dropout: float = 0.0,
+        positions: Positions | None = None,
+        n_features: Annotated[int, Ge(1)] | None = None,
+    ) -> None:
+        super().__init__()
+        check_heads(d_model, n_heads)
+        self.n_heads = n_heads
+        self.query, self.key, self.value = init_qkv_proj(d_model)
+        self.proj = nn.Linear(d_model, d_model)
+        self.dropout = nn.Dropout(dropout)
+        self.positions = positions
+        width = d_model // n_heads
+        n_features = n_features or max(1, int(width * math.log(width)))
+        self.directions: Tensor
+        self.register_buffer("directions", draw_directions(n_features, width))
+
+    def forward(
+        self,
+        x: Float[Tensor, "B T D"],
+        *,
+        mask: AttentionMask,
+        cache: Cache | None = None,
+        prefix: Prefix | None = None,
+        need_weights: bool = False,
+    ) -> AttentionOutput:
+        """Mix the values by sums of features; weights, if asked for, cost a pass in T × S."""
+        q, k, v = split_heads_qkv(self.query(x), self.key(x), self.value(x), self.n_heads)
+        if self.positions is not None:
+            start = 0 if cache is None else cache.n_tokens
+            q, k = self.positions.turn(q, start), self.positions.turn(k, start)
+        q, k, context = self._query_features(q), self._key_features(k), Context(mask, cache, prefix)
+        y = attend_by_sums(q, k, v, context, features_of_keys=self._key_features)
+        weights = (
+            weights_of(q, k, context, features_of_keys=self._key_features) if need_weights else None
+        )
+        return AttentionOutput(self.proj(self.dropout(merge_heads(y))), weights)
+
+    def _query_features(self, q: Float[Tensor, "B H T K"]) -> Float[Tensor, "B H T M"]:
+        """A factor that all features of a query share cancels, so its largest becomes 1."""
+        exponent = (q * q.shape[-1] ** -0.25) @ self.directions.T
+        return torch.exp(exponent - exponent.amax(-1, keepdim=True).detach())
+
+    def _key_features(self, k: Float[Tensor, "B H S K"]) -> Float[Tensor, "B H S M"]:
+        k = k * k.shape[-1] ** -0.25
+        return torch.exp(k @ self.directions.T - k.square().sum(-1, keepdim=True) / 2)
+
+
+def draw_directions(n_features: int, width: int) -> Float[Tensor, "M K"]:
+    """Draw normal vectors, at right angles to each other as far as the width allows."""
+    blocks = [
+        torch.linalg.qr(torch.randn(width, width)).Q.T for _ in range(math.ceil(n_features / width))
+    ]
+    lengths = torch.randn(n_features, width).norm(dim=1, keepdim=True)
+    directions: Tensor = torch.cat(blocks)[:n_features] * lengths
+    return directions

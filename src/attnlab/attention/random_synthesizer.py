@@ -1,0 +1,66 @@
+"""Random Synthesizer attention (Tay et al. 2020, arXiv:2005.00743, §3.2).
+
+The scores are parameters: they are learned, begin at random, and are the same for every text.
+"""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from attnlab.attention import ATTENTION
+from attnlab.attention.cache import Cache
+from attnlab.attention.contract import (
+    AttentionMask,
+    AttentionOutput,
+    Positions,
+    Prefix,
+    check_heads,
+    check_length,
+)
+from attnlab.attention.functional import compute_outputs, merge_heads, split_heads
+from attnlab.attention.pairs import Context, reach_of, recall, weigh
+
+
+@ATTENTION.register("random_synthesizer")
+class RandomSynthesizer(nn.Module):
+    """Each position looks at the same positions, whatever stands there."""
+
+    supports = frozenset({"causal", "bidirectional", "cache", "alibi", "weights"})
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        max_len: int,
+        *,
+        dropout: float = 0.0,
+        positions: Positions | None = None,
+    ) -> None:
+        super().__init__()
+        check_heads(d_model, n_heads)
+        self.n_heads, self.max_len = n_heads, max_len
+        self.scores = nn.Parameter(torch.randn(n_heads, max_len, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.proj = nn.Linear(d_model, d_model)
+        self.dropout = nn.Dropout(dropout)
+        self.positions = positions
+
+    def forward(
+        self,
+        x: Float[Tensor, "B T D"],
+        *,
+        mask: AttentionMask,
+        cache: Cache | None = None,
+        prefix: Prefix | None = None,
+        need_weights: bool = False,
+    ) -> AttentionOutput:
+        """Mix the values by the softmax of the learned scores."""
+        values = split_heads(self.value(x), self.n_heads)
+        context = Context(mask, cache, prefix, self.positions)
+        _, _, v = recall(values, values, values, context)
+        n_keys = v.shape[2]
+        check_length(n_keys, self.max_len, "the learned scores")
+        scores = self.scores[:, n_keys - x.shape[1] : n_keys, :n_keys]
+        weights = weigh(scores.expand(len(x), -1, -1, -1), reach_of(values, v, context))
+        y = compute_outputs(self.dropout(weights), v)
+        return AttentionOutput(self.proj(merge_heads(y)), weights if need_weights else None)

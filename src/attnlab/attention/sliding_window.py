@@ -1,0 +1,136 @@
+"""Sliding-window attention (Beltagy et al. 2020, arXiv:2004.05150): the nearest tokens alone.
+
+The row is cut into chunks as long as the window. A query then finds all its keys in its own chunk
+and the one before (and after, if it may look ahead), so that a row costs as much as it is long.
+"""
+
+from typing import Annotated
+
+import torch
+import torch.nn.functional as F
+from annotated_types import Ge
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from attnlab.attention import ATTENTION
+from attnlab.attention.cache import Cache
+from attnlab.attention.contract import (
+    AttentionMask,
+    AttentionOutput,
+    Positions,
+    Prefix,
+    check_heads,
+)
+from attnlab.attention.functional import (
+    attn_scaled,
+    attn_softmax,
+    compute_outputs,
+    init_qkv_proj,
+    merge_heads,
+    pairwise_similarities,
+    split_heads_qkv,
+)
+from attnlab.attention.pairs import Context, null_key_bias, reach_of, recall, weigh
+
+
+@ATTENTION.register("sliding_window")
+class SlidingWindow(nn.Module):
+    """Each token looks at itself and the ``window`` − 1 nearest tokens on each side it may see."""
+
+    supports = frozenset(
+        {"causal", "bidirectional", "cache", "prefix", "rotary", "alibi", "weights"}
+    )
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        max_len: int,  # noqa: ARG002 - every variant is built alike
+        *,
+        dropout: float = 0.0,
+        positions: Positions | None = None,
+        window: Annotated[int, Ge(2)] = 64,
+    ) -> None:
+        super().__init__()
+        check_heads(d_model, n_heads)
+        self.n_heads, self.window = n_heads, window
+        self.query, self.key, self.value = init_qkv_proj(d_model)
+        self.proj = nn.Linear(d_model, d_model)
+        self.dropout = nn.Dropout(dropout)
+        self.positions = positions
+        self.null_directions = null_key_bias(positions)
+
+    def forward(
+        self,
+        x: Float[Tensor, "B T D"],
+        *,
+        mask: AttentionMask,
+        cache: Cache | None = None,
+        prefix: Prefix | None = None,
+        need_weights: bool = False,
+    ) -> AttentionOutput:
+        """Attend within the window, in chunks unless all pairs are asked for or needed."""
+        q, k, v = split_heads_qkv(self.query(x), self.key(x), self.value(x), self.n_heads)
+        context = Context(mask, cache, prefix, self.positions)
+        q, k, v = recall(q, k, v, context)
+        q = attn_scaled(q, q.shape[-1], 1)
+        if need_weights or cache is not None or prefix is not None or x.shape[1] <= self.window:
+            reach = reach_of(q, k, context, window=self.window)
+            weights = weigh(pairwise_similarities(q, k), reach)
+            y = compute_outputs(self.dropout(weights), v)
+            return AttentionOutput(self.proj(merge_heads(y)), weights if need_weights else None)
+        y = self._in_chunks(q, k, v, context)
+        return AttentionOutput(self.proj(merge_heads(y)))
+
+    def _in_chunks(
+        self,
+        q: Float[Tensor, "B H T K"],
+        k: Float[Tensor, "B H T K"],
+        v: Float[Tensor, "B H T K"],
+        context: Context,
+    ) -> Float[Tensor, "B H T K"]:
+        n_tokens, causal = q.shape[2], context.mask.causal
+        q = self._chunks(q)  # (B, H, N, C, K)
+        k, v = (_with_neighbours(self._chunks(x), ahead=not causal) for x in (k, v))
+        bias, allowed = self._reach(n_tokens, context, q.device)
+        scores = pairwise_similarities(q, k) + torch.where(
+            allowed, bias.to(q.dtype), torch.finfo(q.dtype).min
+        )
+        y = compute_outputs(self.dropout(attn_softmax(scores)), v)
+        blind = ~allowed.any(-1, keepdim=True)
+        return y.masked_fill(blind, 0.0).flatten(2, 3)[:, :, :n_tokens]
+
+    def _reach(
+        self, n_tokens: int, context: Context, device: torch.device
+    ) -> tuple[Tensor, Tensor]:
+        """Return the positions' bias (H, 1, C, S) and who sees whom (b, 1, N, C, S)."""
+        mask, ahead = context.mask, not context.mask.causal
+        query = torch.arange(self.window, device=device)
+        key = torch.arange(-self.window, (1 + ahead) * self.window, device=device)
+        far = query[:, None] - key
+        near = (far.abs() < self.window) if ahead else (far >= 0) & (far < self.window)
+        real = torch.ones(1, n_tokens, dtype=torch.bool, device=device)
+        real = real if mask.padding is None else mask.padding
+        allowed = near & self._neighbouring(real, ahead=ahead).transpose(-2, -1)
+        if mask.segments is not None:
+            own = self._chunks(mask.segments[:, None, :, None])
+            others = self._neighbouring(mask.segments, ahead=ahead)
+            allowed = allowed & (own == others.transpose(-2, -1))
+        given = None if context.positions is None else context.positions.bias(far)
+        return torch.zeros((), device=device) if given is None else given[:, None], allowed
+
+    def _neighbouring(self, per_token: Tensor, *, ahead: bool) -> Tensor:
+        """Return what the keys of each chunk have, (b, 1, N, S, 1)."""
+        return _with_neighbours(self._chunks(per_token[:, None, :, None]), ahead=ahead)
+
+    def _chunks(self, x: Tensor) -> Tensor:
+        """Cut the tokens, filled up with zeros, into chunks."""
+        filled = F.pad(x, (0, 0, 0, -x.shape[2] % self.window))
+        return filled.view(*x.shape[:2], -1, self.window, x.shape[-1])
+
+
+def _with_neighbours(chunks: Tensor, *, ahead: bool) -> Tensor:
+    """Put the chunk before, and if wanted the one after, beside every chunk."""
+    wide = F.pad(chunks, (0, 0, 0, 0, 1, 1))
+    n_chunks = chunks.shape[2]
+    return torch.cat([wide[:, :, i : i + n_chunks] for i in range(2 + ahead)], dim=3)

@@ -1,0 +1,121 @@
+"""What a computation costs against the length of its input: seconds, memory, and how they grow."""
+
+import statistics
+import time
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+Work = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """One computation at one length."""
+
+    name: str
+    length: int
+    seconds: float
+    """Median over the rounds."""
+    peak_bytes: int
+    """Most that tensors held at once, what was there before not counted."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Where to stop: what would need more than this at the next length is left out there."""
+
+    peak_bytes: float = 4e9
+    seconds: float = 10.0
+
+
+def measure_costs(
+    candidates: Mapping[str, Callable[[int], Work]],
+    lengths: Sequence[int],
+    *,
+    rounds: int = 7,
+    limits: Limits = Limits(),  # noqa: B008 - it is frozen
+    on_round: Callable[[], None] = lambda: None,
+) -> list[Cost]:
+    """Measure all candidates, length by length; they take turns, so that noise hurts all alike.
+
+    A candidate makes its work for a length; the work is done once to warm up and measure memory.
+    """
+    costs: list[Cost] = []
+    for length in sorted(lengths):
+        going = {n: m for n, m in candidates.items() if _fits(n, length, costs, limits)}
+        works = {name: make(length) for name, make in going.items()}
+        peaks = {name: peak_bytes(work) for name, work in works.items()}
+        seconds: dict[str, list[float]] = {name: [] for name in works}
+        for _ in range(rounds):
+            for name, work in works.items():
+                began = time.perf_counter()
+                work()
+                seconds[name].append(time.perf_counter() - began)
+            on_round()
+        costs += [
+            Cost(name, length, statistics.median(seconds[name]), peaks[name]) for name in works
+        ]
+    return costs
+
+
+def exponent(costs: Sequence[Cost], name: str, *, above: int = 0) -> float | None:
+    """Fit seconds ∝ length^e to the lengths from ``above`` on; None with fewer than two."""
+    points = [(c.length, c.seconds) for c in costs if c.name == name and c.length >= above]
+    if len(points) < 2:
+        return None
+    length, seconds = np.log(np.array(points)).T
+    return float(np.polyfit(length, seconds, 1)[0])
+
+
+def peak_bytes(work: Work) -> int:
+    """Do the work once and return the most bytes its tensors held at once."""
+    memory = _PeakMemory()
+    with memory:
+        work()
+    return memory.peak
+
+
+def _fits(name: str, length: int, costs: Sequence[Cost], limits: Limits) -> bool:
+    """Expect a quadratic rise from the last length, and stay below the limits."""
+    before = [cost for cost in costs if cost.name == name]
+    if not before:
+        return True
+    last = before[-1]
+    rise = (length / last.length) ** 2
+    return last.peak_bytes * rise <= limits.peak_bytes and last.seconds * rise <= limits.seconds
+
+
+class _PeakMemory(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Counts the storages that operations make, and when they go."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.live, self.peak = 0, 0
+        self._known: set[int] = set()
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        out = func(*args, **(kwargs or {}))
+        for tensor in tree_leaves(out):
+            if isinstance(tensor, Tensor):
+                self._count(tensor)
+        return out
+
+    def _count(self, tensor: Tensor) -> None:
+        storage = tensor.untyped_storage()
+        if storage._cdata in self._known:
+            return
+        self._known.add(storage._cdata)
+        self.live += storage.nbytes()
+        self.peak = max(self.peak, self.live)
+        weakref.finalize(storage, self._forget, storage._cdata, storage.nbytes())
+
+    def _forget(self, key: int, n_bytes: int) -> None:
+        self._known.discard(key)
+        self.live -= n_bytes

@@ -1,0 +1,162 @@
+"""A student's attention from scratch, function by function against ours."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from attnlab.attention import functional
+from attnlab.evaluation.findings import Finding, describe_failure
+from attnlab.evaluation.mistakes import MISTAKES
+
+B, T, D, H = 2, 7, 12, 3
+CLOSE = 1e-10
+FUNCTIONS = (
+    "init_qkv_proj",
+    "pairwise_similarities",
+    "attn_scaled",
+    "attn_softmax",
+    "compute_outputs",
+    "make_causal_mask",
+    "apply_causal_mask",
+    "apply_naive_causal_mask",
+    "split_heads",
+    "split_heads_qkv",
+    "merge_heads",
+    "self_attention",
+)
+"""In the order of the exercise, so that the first that is wrong explains those after it."""
+MISSING_BIAS = {
+    "values": ": weights sum to 1, so that every output lacks exactly that bias",
+    "queries": ": a token can no longer prefer some keys whatever it is itself",
+}
+Function = Callable[..., Any]
+
+
+def check_functions(found: Mapping[str, Function]) -> list[Finding]:
+    """Compare every function of the exercise that is there with ours."""
+    return [Finding(name, _problem(name, found[name])) for name in FUNCTIONS if name in found]
+
+
+def _problem(name: str, function: Function) -> str | None:
+    torch.manual_seed(0)
+    try:
+        if name == "init_qkv_proj":
+            return _problem_of_projections(function)
+        return _first_difference(name, function)
+    except Exception as error:
+        return describe_failure(error)
+
+
+def _first_difference(name: str, function: Function) -> str | None:
+    """Return None, or what is wrong in the first case that differs."""
+    ours: Function = getattr(functional, name)
+    for arguments in _cases()[name]:
+        expected = _comparable(name, ours(*arguments))
+        given = _comparable(name, _call(function, arguments))
+        if len(given) != len(expected):
+            return f"it returns {len(given)} tensors instead of {len(expected)}"
+        for mine, theirs in zip(expected, given, strict=True):
+            if mine.shape != theirs.shape:
+                wanted, got = tuple(mine.shape), tuple(theirs.shape)
+                return f"it returns shape {got} instead of {wanted}"
+        if not _close(expected, given):
+            return _diagnosis(name, function) or _distance(expected, given)
+    return None
+
+
+def _diagnosis(name: str, function: Function) -> str | None:
+    """Name the usual mistake that gives the same numbers in every case, if one does."""
+    for mistake in MISTAKES.get(name, ()):
+        if all(_agree(name, mistake.compute, function, case) for case in _cases()[name]):
+            return mistake.effect
+    return None
+
+
+def _agree(name: str, one: Function, other: Function, arguments: tuple[Any, ...]) -> bool:
+    try:
+        a, b = (_comparable(name, _call(function, arguments)) for function in (one, other))
+    except Exception:
+        return False
+    same_shapes = [x.shape for x in a] == [x.shape for x in b]
+    return same_shapes and _close(a, b)
+
+
+def _call(function: Function, arguments: tuple[Any, ...]) -> Any:
+    """Call it; a mask of ones and zeros instead of yes and no is as good."""
+    mask, *rest = arguments
+    if not (isinstance(mask, Tensor) and mask.dtype == torch.bool):
+        return function(*arguments)
+    try:
+        return function(*arguments)
+    except Exception:
+        return function(mask.double(), *rest)
+
+
+def _cases() -> dict[str, list[tuple[Any, ...]]]:
+    """Return the arguments that each function is called with, the same ones every time."""
+    generator = torch.Generator().manual_seed(0)
+
+    def draw(*shape: int) -> Tensor:
+        return torch.randn(*shape, generator=generator, dtype=torch.float64)
+
+    rows = [draw(B, T, D) for _ in range(3)]
+    heads = [draw(B, H, T, D // H) for _ in range(3)]
+    scores = [2 * draw(B, T, T), 2 * draw(B, H, T, T)]
+    mask = functional.make_causal_mask(T)
+    return {
+        "pairwise_similarities": [(rows[0], rows[1]), (heads[0], heads[1])],
+        "attn_scaled": [(scores[0], D, 1), (scores[1], D, H)],
+        "attn_softmax": [(one,) for one in scores],
+        "compute_outputs": [(scores[0], rows[2]), (scores[1], heads[2])],
+        "make_causal_mask": [(1,), (T,)],
+        "apply_causal_mask": [(mask, one.clone()) for one in scores],
+        "apply_naive_causal_mask": [(mask, one.softmax(-1)) for one in scores],
+        "split_heads": [(rows[0], H), (rows[0], 1)],
+        "split_heads_qkv": [(*rows, H)],
+        "merge_heads": [(heads[0],)],
+        "self_attention": [(*rows, n, causal) for n in (1, H) for causal in (False, True)],
+    }
+
+
+def _comparable(name: str, result: Any) -> list[Tensor]:
+    """Return what must be equal: masks as yes and no, masked scores by the weights they give."""
+    tensors = list(result) if isinstance(result, tuple | list) else [result]
+    if not all(isinstance(tensor, Tensor) for tensor in tensors):
+        raise TypeError(f"it returns {type(result).__name__}, not a tensor")
+    if name == "make_causal_mask":
+        tensors = [tensor.bool() for tensor in tensors]
+    if name == "apply_causal_mask":
+        tensors = [tensor.double().softmax(-1) for tensor in tensors]
+    return [tensor.double() for tensor in tensors]
+
+
+def _close(a: list[Tensor], b: list[Tensor]) -> bool:
+    return all(
+        torch.allclose(x, y, atol=CLOSE, rtol=0, equal_nan=True) for x, y in zip(a, b, strict=True)
+    )
+
+
+def _distance(expected: list[Tensor], given: list[Tensor]) -> str:
+    """Say how far off the numbers are when no usual mistake explains them."""
+    apart = max(float((a - b).abs().max()) for a, b in zip(expected, given, strict=True))
+    if apart != apart:
+        return "some of its numbers are NaN"
+    return f"its numbers are off by up to {apart:.2g}; no usual mistake gives them"
+
+
+def _problem_of_projections(function: Function) -> str | None:
+    """The three projections keep the width and have a bias each."""
+    made = function(D)
+    if not (isinstance(made, tuple | list) and len(made) == 3):
+        return "it does not return three projections"
+    for name, projection in zip(("queries", "keys", "values"), made, strict=True):
+        if not isinstance(projection, nn.Module):
+            return f"the projection of the {name} is no torch.nn.Module"
+        out = projection(torch.zeros(B, T, D))
+        if out.shape != (B, T, D):
+            return f"the projection of the {name} turns width {D} into {out.shape[-1]}"
+        if getattr(projection, "bias", None) is None:
+            return f"the projection of the {name} has no bias" + MISSING_BIAS.get(name, "")
+    return None

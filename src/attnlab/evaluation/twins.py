@@ -1,0 +1,53 @@
+"""Two layers that should be the same, compared with the same weights."""
+
+from collections.abc import Callable
+
+import torch
+from torch import nn
+
+from attnlab.attention.contract import AttentionMask
+from attnlab.evaluation.mistakes import MISTAKES
+from attnlab.evaluation.promises import CLOSE, H, Subject, tokens
+
+
+def compare_with(subject: Subject, build: Callable[[], nn.Module], name: str) -> str | None:
+    """Return None if a layer gives what the variant ``name`` gives, or what sets them apart."""
+    layer, reference = subject.layer(), build().double().eval()
+    mine, theirs = (dict(one.named_parameters()) for one in (layer, reference))
+    lacking, extra = sorted(theirs.keys() - mine.keys()), sorted(mine.keys() - theirs.keys())
+    if lacking == ["value.bias"] and not extra:
+        return "it has no value.bias: weights sum to 1, so that every output lacks that bias"
+    if lacking or extra:
+        said = [f"lacks {', '.join(lacking)}"] * bool(lacking) + [
+            f"has {', '.join(extra)} besides"
+        ] * bool(extra)
+        return f"its parameters are not {name}'s: it {' and '.join(said)}"
+    reference.load_state_dict(layer.state_dict())
+    for causal in (True, False):
+        mask = AttentionMask(causal=causal)
+        with torch.no_grad():
+            apart = layer(tokens(), mask=mask).out - reference(tokens(), mask=mask).out
+        largest = float(apart.abs().max())
+        if not largest <= CLOSE:
+            off = f"with the same weights its outputs are off by up to {largest:.2g}"
+            cause = _usual_mistake(layer, reference)
+            return f"{off}: {cause}" if cause else off
+    return None
+
+
+def _usual_mistake(layer: nn.Module, reference: nn.Module) -> str | None:
+    """Name the mistake that gives the layer's numbers, if it is one of the usual."""
+    x = tokens()
+    projections = [getattr(reference, name, None) for name in ("query", "key", "value", "proj")]
+    q, k, v, proj = projections
+    if not (q and k and v and proj):
+        return None
+    with torch.no_grad():
+        given = {
+            causal: layer(x, mask=AttentionMask(causal=causal)).out for causal in (True, False)
+        }
+        for mistake in MISTAKES["self_attention"]:
+            made = {c: proj(mistake.compute(q(x), k(x), v(x), H, c)) for c in given}
+            if all(torch.allclose(made[c], given[c], atol=CLOSE, equal_nan=True) for c in given):
+                return mistake.effect
+    return None

@@ -1,0 +1,105 @@
+"""Check a student's file: the functions of the exercise, or classes that are attention."""
+
+import inspect
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+from torch import nn
+
+from attnlab.attention.assemble import supports_of, variant_class
+from attnlab.errors import UserError, did_you_mean
+from attnlab.evaluation.findings import Finding, describe_failure
+from attnlab.evaluation.mutants import MUTANTS, class_with, functions_with
+from attnlab.evaluation.promises import D, H, Subject, T, promises_of
+from attnlab.evaluation.steps import FUNCTIONS, check_functions
+from attnlab.evaluation.twins import compare_with
+from attnlab.registry import is_own, load_file
+
+Report = dict[str, list[Finding]]
+"""What was found, by class; the functions of the exercise stand under ``functions``."""
+
+
+def check_file(file: Path, *, name: str | None = None, like: str | None = None) -> Report:
+    """Check what a file holds, or the one class of that name; ``like`` is what it should equal."""
+    module = load_file(file)
+    functions = {n: f for n, f in vars(module).items() if n in FUNCTIONS and is_own(f, module)}
+    classes = _attention_classes(module)
+    if name is not None:
+        classes = {name: _chosen(name, module, file)}
+        functions = {}
+    if not functions and not classes:
+        raise UserError(
+            f"{file} has nothing to check: neither a class with forward(x, *, mask, …) nor one of"
+            f" the functions {', '.join(FUNCTIONS)}."
+        )
+    report = {"functions": check_functions(functions)} if functions else {}
+    return report | {n: check_class(part, like=like) for n, part in classes.items()}
+
+
+def check_class(variant: type[nn.Module], *, like: str | None = None) -> list[Finding]:
+    """Check every promise that a class makes, and if asked, that it equals a variant of ours."""
+    supports = supports_of(variant) or frozenset({"causal"})
+    subject = Subject(lambda: variant(D, H, T), supports, frozenset(getattr(variant, "breaks", ())))
+    try:
+        variant(D, H, T)
+    except Exception as error:
+        built = f"{variant.__name__}(d_model={D}, n_heads={H}, max_len={T})"
+        return [Finding("is built", f"{built}: {describe_failure(error)}")]
+    findings = [
+        Finding(promise.__name__.replace("_", " "), _said(lambda p=promise: p(subject)))  # type: ignore[misc]
+        for promise in promises_of(supports)
+    ]
+    if like is not None:
+        reference = variant_class(like)
+        equal = _said(lambda: compare_with(subject, lambda: reference(D, H, T), like))
+        findings.append(Finding(f"equals {like}", equal))
+    return findings
+
+
+def check_mutants() -> dict[str, Report]:
+    """Check every mutant, as functions and as a class, and the right ones beside them."""
+    reports = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for mutant in (None, *MUTANTS):
+            report: Report = {}
+            for kind, text in (
+                ("functions", functions_with(mutant)),
+                ("class", class_with(mutant)),
+            ):
+                file = Path(folder) / f"{kind}.py"
+                file.write_text(text, encoding="utf-8")
+                report |= check_file(file, like="dot_product")
+            reports[mutant.name if mutant else "no bug"] = report
+    return reports
+
+
+def _said(promise: Callable[[], str | None]) -> str | None:
+    try:
+        return promise()
+    except Exception as error:
+        return describe_failure(error)
+
+
+def _attention_classes(module: ModuleType) -> dict[str, type[nn.Module]]:
+    """Find the modules that take a mask; helpers of theirs do not."""
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if isinstance(value, type)
+        and issubclass(value, nn.Module)
+        and is_own(value, module)
+        and "mask" in inspect.signature(value.forward).parameters
+    }
+
+
+def _chosen(name: str, module: ModuleType, file: Path) -> type[nn.Module]:
+    known = [n for n, v in vars(module).items() if isinstance(v, type) and is_own(v, module)]
+    part = getattr(module, name, None)
+    if not (isinstance(part, type) and issubclass(part, nn.Module)):
+        raise UserError(
+            f"{file} has no torch.nn.Module class {name!r}.{did_you_mean(name, known)}"
+            f" Its classes: {', '.join(known) or 'none'}."
+        )
+    return part

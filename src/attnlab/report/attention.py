@@ -1,0 +1,126 @@
+"""The attention lab on a terminal and in figures."""
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from attnlab.evaluation.cost import Cost, exponent
+from attnlab.evaluation.findings import Finding
+from attnlab.report.figures import COLOURS, STROKES, STYLE
+from attnlab.report.terminal import add_row, table_of
+
+LONG = 512
+"""From here on the length, not the number of operations, decides what something costs."""
+
+
+def findings_view(report: Mapping[str, Sequence[Finding]]) -> RenderableType:
+    """Show what was found, a table for the functions and one for each class."""
+    parts: list[RenderableType] = []
+    for name, findings in report.items():
+        table = table_of("", name, "")
+        for finding in findings:
+            mark = Text("right", "green") if finding.right else Text("wrong", "red")
+            add_row(table, mark, finding.what, finding.problem or "")
+        parts += [table, ""]
+    wrong = sum(not finding.right for findings in report.values() for finding in findings)
+    total = sum(map(len, report.values()))
+    parts.append(f"{total - wrong} of {total} right")
+    return Group(*parts)
+
+
+def findings_json(report: Mapping[str, Sequence[Finding]]) -> dict[str, Any]:
+    """Return what was found as plain data."""
+    return {
+        name: [{"what": f.what, "right": f.right, "problem": f.problem} for f in findings]
+        for name, findings in report.items()
+    }
+
+
+def portrait_view(portrait: Mapping[str, Any]) -> RenderableType:
+    """Show one variant: in words, then what it takes and promises."""
+    table = table_of()
+    for option, written in portrait["options"].items():
+        add_row(table, "option", f"{option}: {written}")
+    add_row(table, "supports", ", ".join(portrait["supports"]))
+    add_row(table, "positions", ", ".join(portrait["positions"]))
+    if portrait["breaks"]:
+        add_row(table, "breaks", Text(", ".join(portrait["breaks"]), "red"))
+    if portrait["null_directions"]:
+        add_row(table, "no gradient", ", ".join(portrait["null_directions"]))
+    size = ", ".join(f"{name} {value}" for name, value in portrait["size"].items())
+    total = sum(prod(shape) for shape in portrait["parameters"].values())
+    add_row(table, "parameters", f"{total:,} with {size}")
+    for name, shape in portrait["parameters"].items():
+        add_row(table, "", f"{name} {tuple(shape)}")
+    return Group(Text(_flowing(portrait["about"])), "", table)
+
+
+def mutants_view(reports: Mapping[str, Mapping[str, Sequence[Finding]]]) -> RenderableType:
+    """Show which check notices which bug: x where it does."""
+    parts: list[RenderableType] = []
+    for kind in next(iter(reports.values())):
+        checks = [finding.what for finding in next(iter(reports.values()))[kind]]
+        table = table_of(kind, *(str(number) for number in range(1, len(checks) + 1)))
+        for mutant, report in reports.items():
+            add_row(table, mutant, *("·" if finding.right else "x" for finding in report[kind]))
+        legend = ", ".join(f"{number} {what}" for number, what in enumerate(checks, 1))
+        parts += [table, Text(legend, "dim"), ""]
+    sentences = table_of("bug", "what the check says")
+    for mutant, report in reports.items():
+        problems = [f.problem for findings in report.values() for f in findings if f.problem]
+        add_row(sentences, mutant, problems[0] if problems else "–")
+    return Group(*parts, sentences)
+
+
+def costs_view(costs: Sequence[Cost]) -> RenderableType:
+    """Show milliseconds and megabytes for each length, and how the time grows."""
+    names = list(dict.fromkeys(cost.name for cost in costs))
+    lengths = sorted({cost.length for cost in costs})
+    by_key = {(cost.name, cost.length): cost for cost in costs}
+    times = table_of("ms", *map(str, lengths), f"from {LONG}")
+    memory = table_of("MB", *map(str, lengths))
+    for name in names:
+        cells = [by_key.get((name, length)) for length in lengths]
+        grows = exponent(costs, name, above=LONG)
+        rise = "–" if grows is None else f"∝ n^{grows:.2f}"
+        add_row(times, name, *(f"{1e3 * c.seconds:.1f}" if c else "–" for c in cells), rise)
+        add_row(memory, name, *(f"{c.peak_bytes / 1e6:.0f}" if c else "–" for c in cells))
+    return Group(times, "", memory)
+
+
+def costs_figure(costs: Sequence[Cost]) -> Figure:
+    """Draw seconds and memory against the length, both axes logarithmic."""
+    names = list(dict.fromkeys(cost.name for cost in costs))
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(9, 4.2 + 0.1 * len(names)), layout="constrained")
+        for axis, what in zip(figure.subplots(1, 2), ("seconds", "peak_bytes"), strict=True):
+            for index, name in enumerate(names):
+                own = [cost for cost in costs if cost.name == name]
+                grows = exponent(costs, name, above=LONG)
+                axis.loglog(
+                    [cost.length for cost in own],
+                    [getattr(cost, what) for cost in own],
+                    color=COLOURS[index % len(COLOURS)],
+                    linestyle=STROKES[index // len(COLOURS) % len(STROKES)],
+                    marker=".",
+                    label=name if grows is None else f"{name} (n^{grows:.2f})",
+                )
+            axis.set_xlabel("n tokens")
+            axis.set_ylabel("seconds, forward and back" if what == "seconds" else "bytes at once")
+            axis.set_xscale("log", base=2)
+        handles, labels = figure.axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=3)
+    return figure
+
+
+def _flowing(docstring: str) -> str:
+    """Join the lines of each paragraph, which were broken for the source; examples stay."""
+    paragraphs = docstring.replace("``", "").split("\n\n")
+    return "\n\n".join(
+        text if text.startswith(" ") else " ".join(text.split()) for text in paragraphs
+    )

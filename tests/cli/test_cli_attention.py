@@ -1,0 +1,110 @@
+"""attnlab attention …, as a user gives it."""
+
+import json
+from pathlib import Path
+
+from attnlab.evaluation.mutants import MUTANTS, class_with, functions_with
+from conftest import Attnlab
+
+
+def test_list_names_variants_and_positions(attnlab: Attnlab) -> None:
+    done = attnlab("attention", "list")
+    assert done.code == 0
+    lines = [line.split()[0] for line in done.out.splitlines() if line]
+    assert lines[0] == "attention"
+    assert {"dot_product", "late_mask", "positions", "rotary"} <= set(lines)
+
+
+def test_list_as_json(attnlab: Attnlab) -> None:
+    found = json.loads(attnlab("attention", "list", "--json").out)
+    assert found["positions"]["alibi"].startswith("ALiBi")
+
+
+def test_show_tells_options_promises_and_parameters(attnlab: Attnlab) -> None:
+    out = attnlab("attention", "show", "late_mask").out
+    assert "breaks" in out
+    assert "causal" in out
+    assert "query.weight (256, 256)" in out
+    assert (
+        "window: a whole number from 2 on, 64 if not given"
+        in attnlab("attention", "show", "sliding_window").out
+    )
+
+
+def test_show_of_an_unknown_name(attnlab: Attnlab) -> None:
+    done = attnlab("attention", "show", "synthesiser")
+    assert (done.code, done.out) == (2, "")
+    assert "no attention is called 'synthesiser'. Did you mean 'synthesizer'?" in done.err
+
+
+def test_check_says_what_is_right_and_exits_with_0(attnlab: Attnlab) -> None:
+    Path("mine.py").write_text(functions_with(None), encoding="utf-8")
+    done = attnlab("attention", "check", "mine.py")
+    assert done.code == 0
+    assert "12 of 12 right" in done.out
+
+
+def test_check_says_what_is_wrong_and_exits_with_1(attnlab: Attnlab) -> None:
+    Path("mine.py").write_text(functions_with(MUTANTS[0]), encoding="utf-8")
+    done = attnlab("attention", "check", "mine.py")
+    assert done.code == 1
+    assert "10 of 12 right" in done.out
+    assert "the scores are not scaled" in done.out
+
+
+def test_check_one_class_as_json(attnlab: Attnlab) -> None:
+    Path("mine.py").write_text(class_with(None), encoding="utf-8")
+    done = attnlab("attention", "check", "mine.py:MyAttention", "--like", "dot_product", "--json")
+    found = json.loads(done.out)["MyAttention"]
+    assert done.code == 0
+    assert all(finding["right"] for finding in found)
+    assert found[-1]["what"] == "equals dot_product"
+
+
+def test_check_prints_the_table_of_mutants_and_tests(attnlab: Attnlab) -> None:
+    out = attnlab("attention", "check", "--mutants").out
+    row = next(line for line in out.splitlines() if line.startswith("mask transposed"))
+    assert row.split()[2:] == list("·····x·····x")
+    assert "6 make_causal_mask" in out
+
+
+def test_check_wants_one_thing_to_check(attnlab: Attnlab) -> None:
+    for arguments in ([], ["mine.py", "--mutants"]):
+        done = attnlab("attention", "check", *arguments)
+        assert (done.code, done.err) == (2, "attnlab: give a FILE to check, or --mutants.\n")
+
+
+def test_a_file_that_does_not_import_is_told_with_its_line(attnlab: Attnlab) -> None:
+    Path("mine.py").write_text("x = 1\ny = 1 / 0\n", encoding="utf-8")
+    done = attnlab("attention", "check", "mine.py")
+    assert done.code == 2
+    assert done.err == (
+        "attnlab: mine.py, line 2 fails when it is imported: ZeroDivisionError: division by zero.\n"
+    )
+
+
+def test_cost_prints_tables_and_draws_a_figure(attnlab: Attnlab) -> None:
+    done = attnlab(
+        "attention", "cost", "linear", "aft:form=simple", "--lengths", "8,16", "--rounds", "1",
+        "--d-model", "8", "--n-heads", "2", "--out", "cost.svg",
+    )  # fmt: skip
+    assert done.code == 0
+    assert [line.split()[0] for line in done.out.splitlines() if line] == [
+        "ms", "linear", "aft:form=simple", "MB", "linear", "aft:form=simple", "cost.svg",
+    ]  # fmt: skip
+    assert "aft:form=simple" in Path("cost.svg").read_text(encoding="utf-8")
+
+
+def test_cost_refuses_before_it_measures(attnlab: Attnlab) -> None:
+    for arguments, message in {
+        ("--lengths", "64,a"): "--lengths '64,a': give whole numbers from 2 on",
+        ("--out", "a.pdf"): "a.pdf: a figure is written as .png or .svg",
+        ("--out", "no/a.png"): "there is no folder no",
+        ("dot_product:windw=2",): "attention 'dot_product' has no option 'windw'",
+        ("sliding_window:window",): "sliding_window:window",
+        ("--n-heads", "7"): "d_model = 256 does not divide into n_heads = 7 heads",
+    }.items():
+        done = attnlab("attention", "cost", *arguments)
+        assert (done.code, done.out) == (2, ""), arguments
+        assert message in done.err
+    assert not Path("cost.png").exists()

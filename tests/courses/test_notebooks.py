@@ -1,0 +1,63 @@
+"""The courses' notebooks are what their sources give, and run from top to bottom."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jupytext
+import nbclient
+import nbformat
+import pytest
+
+from attnlab.recipes.attention.check import check_file
+
+ROOT = Path(__file__).parents[2]
+ATTENTION = ROOT / "courses" / "attention"
+
+# the kernel talks over loopback; zmq warns about its own event loop on some systems
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+
+
+def run_notebook(path: Path) -> list[str]:
+    """Execute every cell and return what each wrote."""
+    notebook: Any = nbformat.read(path, as_version=4)
+    nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    return ["".join(output.get("text", "") for output in cell.outputs) for cell in cells]
+
+
+def test_the_notebooks_are_what_their_sources_give() -> None:
+    done = subprocess.run(
+        [sys.executable, "courses/build.py", "check"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_the_tests_of_the_attention_exercise_pass() -> None:
+    printed = "".join(run_notebook(ATTENTION / "A2S2.ipynb")).splitlines()
+    assert len(printed) == 4
+    assert all(float(line.rpartition(" ")[2]) < 1e-6 for line in printed)
+
+
+def test_the_students_version_runs_and_says_what_is_to_do() -> None:
+    printed = "".join(run_notebook(ATTENTION / "A2S2_student.ipynb")).splitlines()
+    assert printed == ["still to do: Step 1 - the scaled scores A, in two lines."] * 4
+
+
+def test_the_students_version_holds_no_solution(tmp_path: Path) -> None:
+    notebook = jupytext.read(ATTENTION / "A2S2_student.ipynb")
+    text = jupytext.writes(notebook, fmt="py:percent")
+    for solution in ("transpose(-2, -1)", "masked_fill(mask", "F.softmax(A", "flatten(2)", "<sol"):
+        assert solution not in text
+    (tmp_path / "A2S2.py").write_text(text, encoding="utf-8")
+    (findings,) = check_file(tmp_path / "A2S2.py").values()
+    given = {finding.what for finding in findings if finding.right}
+    assert given == {"init_qkv_proj"}
+    assert all("NotImplementedError" in f.problem for f in findings if f.problem)
+
+
+def test_the_exercise_is_right_function_by_function() -> None:
+    (findings,) = check_file(ATTENTION / "A2S2.py").values()
+    assert len(findings) == 11
+    assert [finding for finding in findings if not finding.right] == []
