@@ -43,6 +43,12 @@ class Certificate:
             return None
         return float(1 / (1 + np.exp(-(shares * np.log(shares)).sum())))
 
+    def log_sum(self, target: Float[np.ndarray, "S"]) -> float:
+        """Give Σ c_i log p_i, which is 0 for the weights of any query; −∞ if p_i = 0 counts."""
+        counts = self.dependency != 0
+        with np.errstate(divide="ignore"):
+            return float(self.dependency[counts] @ np.log(target[counts]))
+
 
 def no_face(keys: Float[np.ndarray, "S D"], target: Float[np.ndarray, "S"]) -> Certificate | None:
     """Prove that no direction puts just the target's support first; None if one does."""

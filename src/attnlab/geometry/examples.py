@@ -27,6 +27,10 @@ def argmax() -> Instance:
 
 ARGMAX_QUERY = (-2.0, 1.0, 1.0)
 
+BASIS_A = ((0.6, 0.8, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0))
+BASIS_B = ((0.8, -0.6, 0.0, 0.0),)
+"""*knowledge*: orthonormal bases of two orthogonal subspaces, which it leaves to choose."""
+
 
 def orthonormal() -> Instance:
     """*knowledge* and *boolq*: keys of unit length at right angles; the output is the weights."""

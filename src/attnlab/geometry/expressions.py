@@ -1,4 +1,4 @@
-"""Answers as text: ``10*(k0+k1)``, ``mean(k0, k1)``, ``k2/norm(k2)``, ``[0.1, 0.2, 0.3]``, ``0``.
+"""Answers as text: ``10*(k0+k1)``, ``mean(k0, k1)``, ``k2/norm(k2)``, ``1,2,3``, ``0``.
 
 The text is parsed, never executed: only the nodes named here mean anything, and everything else is
 refused with its place. A value is a number, a vector or a matrix (rows of vectors).
@@ -35,20 +35,44 @@ def names_of(instance: Instance, *, large: float = LARGE_NUMBER) -> dict[str, Va
     return names
 
 
-def evaluate(text: str, names: Mapping[str, Value]) -> Value:
+def evaluate(text: str, names: Mapping[str, Value], *, what: str = "answer") -> Value:
     """Work out an expression; what is not in the grammar is a user's mistake."""
-    answer = _Answer(text, names)
+    answer = _Answer(text, names, what)
     try:
         with np.errstate(all="ignore"):
             value = answer.value(answer.tree)
     except RecursionError:
         raise answer.error(0, "too deeply nested") from None
     if not (np.abs(value) <= LARGEST).all():
-        raise UserError(f"the answer {text!r} is too large or not a number at all: {value}.")
+        raise UserError(f"the {what} {text!r} is too large or not a number at all: {value}.")
     return value
 
 
-def as_rows(value: Value, *, rows: int, width: int) -> Float[np.ndarray, "R D"]:
+def vector_of(
+    text: str, names: Mapping[str, Value], *, width: int, what: str
+) -> Float[np.ndarray, "D"]:
+    """Read one vector."""
+    row: np.ndarray = as_rows(evaluate(text, names, what=what), rows=1, width=width, what=what)[0]
+    return row
+
+
+def split_scale(text: str, names: Mapping[str, Value]) -> tuple[float, str]:
+    """Take ``10*(k0+k1)`` apart into 10 and ``(k0+k1)``; else the scale is 1."""
+    head, star, rest = text.translate(TYPOGRAPHY).partition("*")
+    try:
+        scale = evaluate(head, names) if star else 1.0
+        if np.ndim(scale) or not np.allclose(
+            np.multiply(scale, evaluate(rest, names)), evaluate(text, names)
+        ):
+            return 1.0, text
+    except UserError:
+        return 1.0, text
+    return float(scale), rest.strip()
+
+
+def as_rows(
+    value: Value, *, rows: int, width: int, what: str = "answer"
+) -> Float[np.ndarray, "R D"]:
     """Take a value as ``rows`` vectors; 0 stands for vectors of zeros."""
     array = np.asarray(value, dtype=float)
     if array.ndim == 0 and array == 0:
@@ -57,7 +81,7 @@ def as_rows(value: Value, *, rows: int, width: int) -> Float[np.ndarray, "R D"]:
         array = array[None]
     if array.shape != (rows, width):
         wanted = f"a vector of {width}" if rows == 1 else f"a matrix of {rows} rows of {width}"
-        raise UserError(f"the answer is {describe(value)}, but must be {wanted} numbers.")
+        raise UserError(f"the {what} is {describe(value)}, but must be {wanted} numbers.")
     return array
 
 
@@ -71,11 +95,11 @@ def describe(value: Value) -> str:
 class _Answer:
     """One text with its names, so that an error can point into it."""
 
-    def __init__(self, text: str, names: Mapping[str, Value]) -> None:
-        self.text, self.names = text.translate(TYPOGRAPHY).strip(), names
+    def __init__(self, text: str, names: Mapping[str, Value], what: str) -> None:
+        self.text, self.names, self.what = text.translate(TYPOGRAPHY).strip(), names, what
         if not self.text or len(self.text) > LONGEST:
             raise UserError(
-                f"an answer has 1 to {LONGEST} characters, this one {len(self.text)}."
+                f"{_article(self.what)} has 1 to {LONGEST} characters, this one {len(self.text)}."
                 " Give an expression such as 10*(k0+k1)."
             )
         for column, character in enumerate(self.text):
@@ -97,7 +121,7 @@ class _Answer:
         named = ", ".join(name for name in self.names if not name[1:] or name[1:] == "0")
         last = max((int(name[1:]) for name in self.names if name[1:].isdigit()), default=0)
         return UserError(
-            f"answer {self.text!r}, column {column + 1}: {problem}. {ALLOWED} {named}"
+            f"{self.what} {self.text!r}, column {column + 1}: {problem}. {ALLOWED} {named}"
             f" (… up to k{last}, v{last})."
         )
 
@@ -115,7 +139,7 @@ class _Answer:
                 return -self.value(inner) if isinstance(sign, ast.USub) else self.value(inner)
             case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
                 return self._combined(node, type(op), self.value(left), self.value(right))
-            case ast.List(elts=items) if items:
+            case ast.List(elts=items) | ast.Tuple(elts=items) if items:
                 return self._stacked(node, [self.value(item) for item in items])
             case ast.Call(func=ast.Name(id=name), args=items, keywords=[]) if name in FUNCTIONS:
                 return self._called(node, name, [self.value(item) for item in items])
@@ -150,6 +174,10 @@ class _Answer:
             raise self.error(node.col_offset, f"{name} cannot take {given}")
         result: Value = function(items)
         return result
+
+
+def _article(noun: str) -> str:
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
 def _vectors(count: int) -> Callable[[list[Value]], bool]:

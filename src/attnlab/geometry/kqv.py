@@ -16,6 +16,8 @@ from attnlab.errors import UserError
 from attnlab.geometry.examples import word_tokens, word_vectors
 from attnlab.geometry.targets import token_index
 
+LONGEST_WORD = 1e6
+
 
 @dataclass(frozen=True, eq=False)
 class Matrices:
@@ -43,6 +45,45 @@ class Rate:
     """A row a β, a column a wanted token."""
     rate: float
     """Of the relative error (over β), by a straight line through the last two points."""
+
+
+@dataclass(frozen=True, eq=False)
+class Alone:
+    """What the second token gets without matrices, after a word was added to it."""
+
+    added: str
+    token: Float[np.ndarray, "D"]
+    context: Float[np.ndarray, "D"]
+    to_itself: float
+    """How far the context is from the token itself."""
+    to_u_b: float
+
+
+@dataclass(frozen=True, eq=False)
+class Checked:
+    """What proposed matrices do on the assignment's sentence."""
+
+    beta: float
+    matrices: Matrices
+    contexts: Contexts
+    wanted: dict[int, Float[np.ndarray, "D"]]
+    errors: dict[int, float]
+    rate: Rate
+    tolerance: float
+
+    @property
+    def passes(self) -> bool:
+        """Whether every wanted context is near enough at this length of the words."""
+        return max(self.errors.values()) <= self.tolerance
+
+
+@dataclass(frozen=True, eq=False)
+class KqvExplained:
+    """Self-attention without matrices, then with those of the construction or a user's."""
+
+    without: tuple[Alone, ...]
+    checked: Checked
+    is_construction: bool
 
 
 def identity_matrices(width: int) -> Matrices:
@@ -102,3 +143,30 @@ def rate_in_beta(
     tiny = np.finfo(float).tiny
     fall = np.log(max(relative[-2], tiny)) - np.log(max(relative[-1], tiny))
     return Rate(tuple(betas), errors, float(fall / (squares[-1] - squares[-2])))
+
+
+def without_matrices(beta: float) -> tuple[Alone, ...]:
+    """Let the second token find itself, as it is and with u_c or u_d added."""
+    words = dict(zip("abcd", word_vectors(beta), strict=True))
+    found = []
+    for added in ("", "c", "d"):
+        tokens = word_tokens(beta)
+        tokens[1] += words[added] if added else 0
+        context = self_attention(tokens, identity_matrices(len(words))).outputs[1]
+        apart = (float(np.abs(context - other).max()) for other in (tokens[1], words["b"]))
+        found.append(Alone(f"u_{added}" if added else "nothing", tokens[1], context, *apart))
+    return tuple(found)
+
+
+def check_matrices(beta: float, matrices: Matrices, *, tolerance: float) -> Checked:
+    """Try proposed matrices on the assignment's sentence, here and for other lengths of words."""
+    if not 0 < beta <= LONGEST_WORD:
+        raise UserError(f"beta = {beta:g} is not possible: above 0, up to {LONGEST_WORD:g}.")
+    tokens, wanted = word_tokens(beta), wanted_contexts(beta)
+    for name in ("key", "query", "value"):
+        shape = getattr(matrices, name).shape
+        if shape != (tokens.shape[1],) * 2:
+            raise UserError(f"the {name} matrix is {shape[0]} × {shape[1]}: it must be 4 × 4.")
+    errors = context_errors(tokens, matrices, wanted=wanted)
+    contexts, rate = self_attention(tokens, matrices), rate_in_beta(lambda _: matrices)
+    return Checked(beta, matrices, contexts, wanted, errors, rate, tolerance)

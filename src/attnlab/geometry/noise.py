@@ -28,11 +28,22 @@ class NoisyHeads:
     """k_a of each draw along μ_a and μ_b: the assignment's figure 1."""
     ignored: Bool[np.ndarray, "N"]
     """Draws in which k_a points away from μ_a, which the assignment leaves out."""
+    beta: float
+    alpha: float
 
     def deviation(self, heads: int, *, without_ignored: bool = False) -> float:
         """Give the standard deviation of the weight on v_a with one head or with two."""
-        weights = (self.one_head, self.two_heads)[heads - 1][:, 0]
+        weights = self.weight_on_a(heads)
         return float(weights[~self.ignored if without_ignored else slice(None)].std())
+
+    def weight_on_a(self, heads: int) -> Float[np.ndarray, "N"]:
+        """Give the weight on v_a in each draw, with one head or with two."""
+        return (self.one_head, self.two_heads)[heads - 1][:, 0]
+
+    def quantiles(self, heads: int) -> tuple[float, float, float]:
+        """Give the weight on v_a below which 5, 50 and 95 of 100 draws lie."""
+        low, middle, high = np.quantile(self.weight_on_a(heads), (0.05, 0.5, 0.95))
+        return float(low), float(middle), float(high)
 
 
 def noisy_heads(
@@ -54,7 +65,7 @@ def noisy_heads(
     along = math.sqrt(alpha) * generator.normal(size=(draws, n_tokens, 2))  # k_i·μ_a and k_i·μ_b
     along[:, 0, 0] += 1 + math.sqrt(LENGTH_VARIANCE) * generator.normal(size=draws)
     along[:, 1, 1] += 1
-    return NoisyHeads(*_weights(along, beta=beta), along[:, 0], along[:, 0, 0] < 0)
+    return NoisyHeads(*_weights(along, beta=beta), along[:, 0], along[:, 0, 0] < 0, beta, alpha)
 
 
 def weight_by_length(
