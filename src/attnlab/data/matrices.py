@@ -67,8 +67,8 @@ def _from_json(path: Path) -> Any:
 def _from_npy(path: Path) -> Any:
     try:
         return np.load(path, allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        raise DamagedFileError(f"{path} is no npy file of numbers: {error}.") from None
+    except (ValueError, EOFError):
+        raise DamagedFileError(f"{path} is no npy file of numbers; numpy.save makes one.") from None
 
 
 READERS: dict[str, Callable[[Path], Any]] = {

@@ -93,6 +93,9 @@ def _by_faces(
             return _or_sooner(instance, found) if _has_all(open_faces) else found
         if weights is None:
             open_faces.append(face)
+    only = _only_weights(instance, output, allowed) if open_faces else None
+    if only is not None:
+        return only
     for face in open_faces:
         searched = _searched(instance, output, face)
         if searched is not None:
@@ -147,6 +150,24 @@ def _reached(
     error = float(np.abs(weights @ instance.values - output).max())
     reason = f"weights on tokens {_listed(weights > 0)} have this mean and can be had"
     return OutputSolution(output, solution.verdict, reason, solution, error=error)
+
+
+def _only_weights(
+    instance: Instance, output: Float[np.ndarray, "E"], allowed: Bool[np.ndarray, "S"]
+) -> OutputSolution | None:
+    """Decide by the weights, if no others have the output: values in general position."""
+    values = instance.values[allowed]
+    system = np.vstack([values.T - output[:, None], np.full(len(values), spread(values))])
+    singular = np.linalg.svd(system, compute_uv=False)
+    if len(values) > len(system) or singular.min() <= TOLERANCE * singular.max():
+        return None
+    shares = np.linalg.lstsq(system, np.append(np.zeros(len(output)), spread(values)))[0]
+    weights = np.zeros(instance.n_tokens)
+    weights[allowed] = shares / shares.sum()
+    solution = solve_weights(instance.keys, weights)
+    can = "can" if solution.certificate is None else "cannot"
+    reason = f"only one choice of weights on tokens {_listed(allowed)} has it as a mean, and {can}"
+    return OutputSolution(output, solution.verdict, f"{reason} be had", solution, error=0.0)
 
 
 def _has_all(faces: Sequence[Bool[np.ndarray, "S"]]) -> bool:

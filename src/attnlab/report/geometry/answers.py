@@ -12,7 +12,7 @@ from attnlab.geometry.beyond_weights import Evaluated
 from attnlab.geometry.diagnosis import Diagnosis
 from attnlab.geometry.explanation import Judged, Ray
 from attnlab.geometry.instance import Instance
-from attnlab.report.geometry.words import listed, number, vector
+from attnlab.report.geometry.words import TINY, listed, number, vector
 from attnlab.report.terminal import add_row, table_of
 
 FAR = 1e-6
@@ -23,8 +23,11 @@ def answer_view(answer: Judged, target: np.ndarray) -> RenderableType:
     """Tell what an answer is worth; ``target`` is the wanted weights, a row a query."""
     here = answer.report.here
     table = table_of()
-    shown = vector(here.value[0], 6) if len(here.value) == 1 else "a matrix"
-    add_row(table, "value", shown)
+    if len(here.value) == 1:
+        add_row(table, "value", vector(here.value[0], 6))
+        add_row(table, "weights", vector(here.weights[0]))
+    else:
+        add_row(table, "weights", f"each token gives itself {vector(np.diag(here.weights))}")
     add_row(table, "here", _verdict(answer))
     if answer.diagnosis is not None and here.error > FAR:
         add_row(table, "why", why(answer.diagnosis, target[0]))
@@ -73,12 +76,12 @@ def _unequal(found: Diagnosis, target: np.ndarray) -> str:
         return f"Its scores of the wanted keys are off by up to {off}: they get {shares}."
     high = wanted[found.weights[wanted].argmax()]
     low = wanted[found.weights[wanted].argmin()]
+    said = f"It scores key {high} by {number(found.unequal)} more than key {low}, so the wanted"
+    said += f" tokens get {shares}. A query that averages them has nothing along their keys'"
+    if np.abs(found.mended).max() <= TINY:
+        return f"{said} differences, and this one has nothing else."
     error = number(found.mended_error, 2)
-    return (
-        f"It scores key {high} by {number(found.unequal)} more than key {low}, so the wanted tokens"
-        f" get {shares}. A query that averages them has nothing along their keys' differences:"
-        f" without that part it is {vector(found.mended, 6)}, error {error}."
-    )
+    return f"{said} differences: without that part it is {vector(found.mended, 6)}, error {error}."
 
 
 def scale_words(ray: Ray) -> str:

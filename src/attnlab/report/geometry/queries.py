@@ -78,7 +78,7 @@ def repair_view(explained: RepairExplained) -> RenderableType:
     kind = "key of unit length" if explained.unit else "key"
     wanted = target_words(explained.target)
     done = ("possible", "green") if repair.attained else ("impossible", "red")
-    title = Text.assemble((f"Another {kind} for token {token}: {wanted}", "bold"), ": ", done)
+    title = Text.assemble((f"A new {kind} for token {token}, to have {wanted}", "bold"), ": ", done)
     table = table_of()
     add_row(table, "query", f"{explained.query_text} = {vector(explained.query)}, unchanged")
     add_row(table, "old key", f"{vector(explained.instance.keys[token])}, error"
@@ -115,7 +115,7 @@ def _output_alone(explained: WeightsExplained) -> list[RenderableType]:
     output = explained.output
     assert output is not None
     parts = output_parts(output, f"Their output alone, {vector(output.output)}")
-    if output.weights is not None and np.array_equal(
+    if output.weights is not None and np.allclose(
         output.weights.target, explained.solution.target
     ):
         return parts[:2]
