@@ -46,8 +46,20 @@ Answer = Annotated[
         metavar='"10*(k0+k1)"',
     ),
 ]
+
+
+def check_figure(path: Path | None) -> Path | None:
+    """Refuse a figure that cannot be written before anything is worked out."""
+    if path is not None:
+        from attnlab.report.write import check_figure_path
+
+        check_figure_path(path)
+    return path
+
+
 FigurePath = Annotated[
-    Path | None, typer.Option("--figure", help="Draw it: .png or .svg.", metavar="PATH")
+    Path | None,
+    typer.Option("--figure", help="Draw it: .png or .svg.", metavar="PATH", callback=check_figure),
 ]
 TokenOption = Annotated[int, typer.Option("--token", help="The token, counted from 0.")]
 Subset = Annotated[str, typer.Option(help="Tokens with commas between.", metavar="0,1")]
@@ -200,9 +212,8 @@ def show(explained: Any, figure: Path | None, *, as_json: bool) -> None:
     """Print an explanation and draw it; a wrong answer of the user's ends with exit code 1."""
     if figure is not None:
         from attnlab.report.geometry.figures import draw
-        from attnlab.report.write import check_figure_path, save_figure
+        from attnlab.report.write import save_figure
 
-        check_figure_path(figure)
         save_figure(draw(explained), figure)
     if as_json:
         from attnlab.report.geometry.data import as_data

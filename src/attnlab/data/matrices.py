@@ -28,6 +28,15 @@ def read_matrix(path: Path) -> Float[np.ndarray, "S D"]:
     return matrix(rows, str(path))
 
 
+def read_square_matrix(path: Path, width: int) -> Float[np.ndarray, "D D"]:
+    """Read a matrix that must have a certain size."""
+    found = read_matrix(path)
+    if found.shape != (width, width):
+        shape = " × ".join(map(str, found.shape))
+        raise UserError(f"{path} is {shape}: the matrix must be {width} × {width}.")
+    return found
+
+
 def _from_csv(path: Path) -> list[list[float]]:
     rows: list[list[float]] = []
     with path.open(encoding="utf-8-sig", newline="") as file:

@@ -163,10 +163,6 @@ def check_matrices(beta: float, matrices: Matrices, *, tolerance: float) -> Chec
     if not 0 < beta <= LONGEST_WORD:
         raise UserError(f"beta = {beta:g} is not possible: above 0, up to {LONGEST_WORD:g}.")
     tokens, wanted = word_tokens(beta), wanted_contexts(beta)
-    for name in ("key", "query", "value"):
-        shape = getattr(matrices, name).shape
-        if shape != (tokens.shape[1],) * 2:
-            raise UserError(f"the {name} matrix is {shape[0]} × {shape[1]}: it must be 4 × 4.")
     errors = context_errors(tokens, matrices, wanted=wanted)
     contexts, rate = self_attention(tokens, matrices), rate_in_beta(lambda _: matrices)
     return Checked(beta, matrices, contexts, wanted, errors, rate, tolerance)

@@ -38,11 +38,6 @@ class Extracted:
 
 def extracted(first: Float[np.ndarray, "M D"], second: Float[np.ndarray, "P D"]) -> Extracted:
     """Find both matrices."""
-    if first.shape[1] != second.shape[1]:
-        raise UserError(
-            f"the bases have vectors of {first.shape[1]} and {second.shape[1]} numbers:"
-            " both must have the same."
-        )
     both = np.concatenate([first, second])
     orthonormal = bool(np.abs(both @ both.T - np.eye(len(both))).max() <= TOLERANCE)
     mean = extraction(first, second, share=0.5)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from attnlab.data.matrices import read_matrix
+from attnlab.data.matrices import read_matrix, read_square_matrix
 from attnlab.errors import UserError
 from attnlab.geometry.argmax import HardAndSoft, hard_and_soft
 from attnlab.geometry.examples import ARGMAX_QUERY, BASIS_A, BASIS_B
@@ -42,10 +42,11 @@ def kqv(
 ) -> KqvExplained:
     """Try self-attention without matrices, then with the construction or one's own."""
     made = construction(1.0)
+    width = len(made.key)
     matrices = Matrices(
-        made.key if key is None else read_matrix(key),
-        made.query if query is None else read_matrix(query),
-        made.value if value is None else read_matrix(value),
+        made.key if key is None else read_square_matrix(key, width),
+        made.query if query is None else read_square_matrix(query, width),
+        made.value if value is None else read_square_matrix(value, width),
     )
     checked = check_matrices(beta, matrices, tolerance=tolerance)
     return KqvExplained(without_matrices(beta), checked, key is query is value is None)
@@ -57,14 +58,16 @@ def subspaces(first: Path | None, second: Path | None) -> Extracted:
         raise UserError("give both --first and --second, or neither.")
     if first is None or second is None:
         return extracted(np.array(BASIS_A), np.array(BASIS_B))
-    return extracted(read_matrix(first), read_matrix(second))
+    a, b = read_matrix(first), read_matrix(second)
+    if a.shape[1] != b.shape[1]:
+        raise UserError(
+            f"{first} has vectors of {a.shape[1]} numbers, {second} of {b.shape[1]}:"
+            " both must have the same."
+        )
+    return extracted(a, b)
 
 
 def proposed_error(matrix: Path, found: Extracted) -> float:
     """Say how far a proposed M can miss v_a, for vectors of unit length."""
-    proposed = read_matrix(matrix)
-    width = found.first.shape[1]
-    if proposed.shape != (width, width):
-        shape = " × ".join(map(str, proposed.shape))
-        raise UserError(f"{matrix} is {shape}: M must be {width} × {width}.")
+    proposed = read_square_matrix(matrix, found.first.shape[1])
     return extraction_error(proposed, found.first, second=found.second)

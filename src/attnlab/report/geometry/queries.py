@@ -115,9 +115,7 @@ def _output_alone(explained: WeightsExplained) -> list[RenderableType]:
     output = explained.output
     assert output is not None
     parts = output_parts(output, f"Their output alone, {vector(output.output)}")
-    if output.weights is not None and np.allclose(
-        output.weights.target, explained.solution.target
-    ):
+    if output.weights is not None and np.allclose(output.weights.target, explained.solution.target):
         return parts[:2]
     if explained.output_reached is not None:
         reached = explained.output_reached
