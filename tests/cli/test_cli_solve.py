@@ -202,6 +202,8 @@ MISTAKES = {
     ("weights", "--weights", "0.5,x"): "--weights '0.5,x': give numbers with commas between",
     ("weights", "--weights", "1,1,0,0"): "the weights sum to 2, not to 1",
     ("output", "--target", "1,2"): "the target is a vector of 2, but must be a vector of 3",
+    ("select", "--answer", ""): "an answer has 1 to 300 characters, this one 0",
+    ("identity", "--answer", " "): "an answer has 1 to 300 characters, this one 0",
     ("select", "--answer", "10 k0"): "answer '10 k0', column 4: no expression",
     ("select", "--answer", "k0.T"): "'k0.T' is not in the grammar",
     ("identity", "--answer", "k0"): "must be a matrix of 4 rows of 3 numbers",

@@ -23,9 +23,9 @@ def heads(
     figure: FigurePath = None,
     as_json: AsJson = False,
 ) -> None:
-    """Draw noisy keys many times: how one head fails to average two values, and two do not.
+    """Noisy keys, met by one head and by two.
 
-    One key varies in length. The figure shows the keys and the weight on its value.
+    One key varies in length: one head then fails to average two values, two heads do not. The figure shows the keys and the weight on its value.
     """
     from attnlab.geometry.noise import noisy_heads
 
@@ -43,9 +43,9 @@ def kqv(
     figure: FigurePath = None,
     as_json: AsJson = False,
 ) -> None:
-    """Self-attention on u_d + u_b, u_a, u_c + u_b, without and with matrices K, Q, V.
+    """Self-attention without and with matrices K, Q, V.
 
-    Wanted are c₂ ≈ u_b and c₁ ≈ u_b − u_c. Files give your own matrices for k = K x, with rows and
+    On the sentence u_d + u_b, u_a, u_c + u_b. Wanted are c₂ ≈ u_b and c₁ ≈ u_b − u_c. Files give your own matrices for k = K x, with rows and
     columns in the order u_a, u_b, u_c, u_d; if they miss, the exit code is 1.
     """
     from attnlab.recipes.attention import constructions
@@ -66,7 +66,11 @@ def subspaces(
     tolerance: Tolerance = 0.05,
     as_json: AsJson = False,
 ) -> None:
-    """Take v_a, of subspace A, back out of v_a + v_b: M = A Aᵀ, and 2 A Aᵀ for the mean."""
+    """Take one vector back out of a sum: M = A Aᵀ.
+
+    v_a lies in subspace A, v_b in B; for their mean it is 2 A Aᵀ. Any other two subspaces are tried
+    too. If your M misses, the exit code is 1.
+    """
     from attnlab.recipes.attention import constructions
 
     found = constructions.subspaces(first, second)
@@ -89,7 +93,10 @@ def sharpness(
     figure: FigurePath = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find the smallest β for which q = β√h(k_a + k_b) has the mass, for orthonormal keys."""
+    """Find the smallest scale β for a wanted mass.
+
+    For orthonormal keys and q = β√h(k_a + k_b), with the 1/√h of scaled attention.
+    """
     from attnlab.geometry.sharpness import sharpness as find
 
     found = find(mass, n_tokens=tokens, wanted=wanted, width=width)
@@ -105,9 +112,9 @@ def argmax(
     figure: FigurePath = None,
     as_json: AsJson = False,
 ) -> None:
-    """Return the value of the most similar key, and say which parameters still learn.
+    """Return the value of the most similar key.
 
-    Without anything: the assignment's keys, values and query.
+    Says which parameters of such a layer still learn. Without anything: the assignment's keys, values and query.
     """
     from attnlab.recipes.attention import constructions
     from attnlab.recipes.attention.solve import load

@@ -153,7 +153,10 @@ def output(
     figure: FigurePath = None,
     as_json: AsJson = False,
 ) -> None:
-    """Ask for an output, whatever the weights: it may be in reach although they are not."""
+    """Ask for an output, whatever the weights.
+
+    It may be in reach although the weights one thinks of are not.
+    """
     from attnlab.recipes.attention import solve
 
     asked = solve.ask(answer, error=error, tolerance=tolerance)
@@ -196,9 +199,9 @@ def repair_key(
     figure: FigurePath = None,
     as_json: AsJson = False,
 ) -> None:
-    """Change one key as little as possible, so that an unchanged query averages other tokens.
+    """Change one key, not the query.
 
-    In an answer, q is the query: --answer "q/norm(q)".
+    The key moves as little as possible until the query averages the subset. In an answer, q is the query: --answer "q/norm(q)".
     """
     from attnlab.recipes.attention import solve
 

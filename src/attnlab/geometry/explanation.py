@@ -23,6 +23,9 @@ from attnlab.geometry.weights import WeightSolution, solve_identity, solve_weigh
 DRAWS = 100
 """Random instances a family, on which an answer is tried; fewer for several queries at once."""
 
+USUAL_MATRIX = "S*K"
+"""The usual answer if every token is to select itself."""
+
 
 @dataclass(frozen=True, eq=False)
 class Request:
@@ -111,7 +114,7 @@ def explain_weights(
     if solution.verdict == "never":
         output = solve_output(instance, target @ instance.values)
     way = None if output is None else output.weights
-    answer = request.answer or usual_answer(target)
+    answer = usual_answer(target) if request.answer is None else request.answer
     return WeightsExplained(
         instance,
         solution,
@@ -130,7 +133,12 @@ def explain_identity(instance: Instance, *, request: Request) -> IdentityExplain
         instance,
         solutions,
         tuple(reach(instance, solution, error=request.error) for solution in solutions),
-        judge(request.answer or "S*K", instance, task=task, asked=request),
+        judge(
+            USUAL_MATRIX if request.answer is None else request.answer,
+            instance,
+            task=task,
+            asked=request,
+        ),
     )
 
 

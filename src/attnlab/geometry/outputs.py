@@ -8,6 +8,7 @@ if and only if some such face F has a query on F whose output it is. That is dec
 - for every face on which the values are an affine function of the keys, as on all faces of keys in
   general position; it then needs the output inside the hull of the face's values;
 - for a face whose plain mean of values it is;
+- if only one choice of weights has it, as for values in general position: by these weights;
 - if every mean with this output gives a key inside the others' hull more than it can have.
 
 What is left is searched for numerically: then the verdict is "found" with its error or "undecided".
