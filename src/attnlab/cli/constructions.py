@@ -25,7 +25,8 @@ def heads(
 ) -> None:
     """Noisy keys, met by one head and by two.
 
-    One key varies in length: one head then fails to average two values, two heads do not. The figure shows the keys and the weight on its value.
+    One key varies in length: one head then fails to average two values, two heads do not. The
+    figure shows the keys and the weight on its value.
     """
     from attnlab.geometry.noise import noisy_heads
 
@@ -45,8 +46,9 @@ def kqv(
 ) -> None:
     """Self-attention without and with matrices K, Q, V.
 
-    On the sentence u_d + u_b, u_a, u_c + u_b. Wanted are c₂ ≈ u_b and c₁ ≈ u_b − u_c. Files give your own matrices for k = K x, with rows and
-    columns in the order u_a, u_b, u_c, u_d; if they miss, the exit code is 1.
+    On the sentence u_d + u_b, u_a, u_c + u_b. Wanted are c₂ ≈ u_b and c₁ ≈ u_b − u_c. Files give
+    your own matrices for k = K x, with rows and columns in the order u_a, u_b, u_c, u_d; if they
+    miss, the exit code is 1.
     """
     from attnlab.recipes.attention import constructions
 
@@ -114,7 +116,8 @@ def argmax(
 ) -> None:
     """Return the value of the most similar key.
 
-    Says which parameters of such a layer still learn. Without anything: the assignment's keys, values and query.
+    Says which parameters of such a layer still learn. Without anything it takes the assignment's
+    keys, values and query.
     """
     from attnlab.recipes.attention import constructions
     from attnlab.recipes.attention.solve import load

@@ -201,7 +201,8 @@ def repair_key(
 ) -> None:
     """Change one key, not the query.
 
-    The key moves as little as possible until the query averages the subset. In an answer, q is the query: --answer "q/norm(q)".
+    The key moves as little as possible until the query averages the subset. In an answer, q is
+    the query: --answer "q/norm(q)".
     """
     from attnlab.recipes.attention import solve
 
