@@ -303,6 +303,7 @@ LOADED = "print('loaded', *({'torch', 'numpy'} & set(sys.modules)))\n"
     [
         ["--help"],
         ["attention", "list"],
+        ["attention", "solve", "average", "--help"],
         ["knowledge", "--help"],
         ["knowledge", "demo", "--settings"],
         ["runs", "list"],

@@ -1,9 +1,10 @@
 """Running the command line in this process: arguments in, two texts and an exit code out."""
 
+import json
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 import torch
@@ -44,3 +45,20 @@ def attnlab(
 
     yield run
     torch.set_num_threads(threads)
+
+
+def flowing(text: str) -> str:
+    """Undo the wrapping of long lines."""
+    return " ".join(text.split())
+
+
+def solve(attnlab: Attnlab, *words: str, code: int = 0) -> str:
+    """Run `attnlab attention solve WORDS` and return what it printed."""
+    done = attnlab("attention", "solve", *words)
+    assert done.code == code, done
+    return flowing(done.out)
+
+
+def as_json(attnlab: Attnlab, *words: str, code: int = 0) -> Any:
+    """Run it with --json and read that."""
+    return json.loads(solve(attnlab, *words, "--json", code=code))

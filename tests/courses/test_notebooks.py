@@ -1,5 +1,6 @@
 """The courses' notebooks are what their sources give, and run from top to bottom."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -32,6 +33,34 @@ def test_the_notebooks_are_what_their_sources_give() -> None:
         [sys.executable, "courses/build.py", "check"], cwd=ROOT, capture_output=True, text=True
     )
     assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_the_solutions_by_hand_are_right_and_say_what_the_usual_answers_are_worth() -> None:
+    coloured = "".join(run_notebook(ATTENTION / "A2S1.ipynb"))  # as in any kernel
+    printed = re.sub(r"\x1b\[[0-9;]*m", "", coloured)
+    for exercise in ("1.2.1", "1.2.2", "1.3.1", "1.3.2", "1.4.1", "1.4.2"):
+        (line,) = [line for line in printed.splitlines() if line.startswith(f"{exercise}:")]
+        assert line.endswith("right")
+    assert "unequal: error 1 with S·k0, 0 with the best direction" in printed
+    assert "S = 3.9: error 0.0021" in printed
+    assert "S = 10: error 0.0058" in printed
+    assert "q = 5·(k0 + k1): error 0.118" in printed
+    assert "Your answer 10*(k0+k1)" in printed
+    assert "All weight on token 3: never" in printed
+
+
+def test_the_students_version_by_hand_runs_says_what_is_to_do_and_holds_no_solution() -> None:
+    path = ATTENTION / "A2S1_student.ipynb"
+    printed = "".join(run_notebook(path))
+    todo = [line for line in printed.splitlines() if line.startswith("still to do")]
+    assert [line.split()[3] for line in todo] == [
+        "1.2.1", "1.2.2", "1.3.1", "1.3.2", "1.3.2", "1.3.2",
+    ]  # fmt: skip
+    assert "error" not in printed.partition("Usage:")[0]
+    text = jupytext.writes(jupytext.read(path), fmt="py:percent")
+    for solution in ("1e6", "torch.zeros(K", "q.norm()", "K[0] + K[1]", "convex", "<sol"):
+        assert solution not in text
+    assert text.count("TODO: your answer.") == 3
 
 
 def test_the_tests_of_the_attention_exercise_pass() -> None:

@@ -1,4 +1,4 @@
-"""``attnlab attention …``: look at variants, check one's own, measure what they cost."""
+"""``attnlab attention …``: look at variants, check one's own, measure what they cost, solve."""
 
 import json
 from dataclasses import asdict
@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from attnlab.cli import constructions, solve
 from attnlab.cli.options import AsJson, complete_attention
 from attnlab.errors import UserError
 
@@ -15,6 +16,8 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
+solve.app.add_typer(constructions.app)
+app.add_typer(solve.app, name="solve")
 
 NAME = typer.Argument(
     help="A variant, or your own: path/to/file.py:Name.", autocompletion=complete_attention

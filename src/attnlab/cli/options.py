@@ -1,10 +1,15 @@
 """Options that several commands share, and which process this is."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
+
+from attnlab.errors import UserError
+
+Number = TypeVar("Number", int, float)
 
 RunsFolder = Annotated[
     Path,
@@ -60,6 +65,17 @@ PositionScheme = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def numbers(text: str, option: str, kind: Callable[[str], Number]) -> list[Number]:
+    """Read numbers between commas; nothing is an empty list."""
+    try:
+        return [kind(part) for part in text.split(",")] if text.strip() else []
+    except ValueError:
+        sort, sample = ("whole numbers", "0,1") if kind is int else ("numbers", "0.2,0.8")
+        raise UserError(
+            f"{option} {text!r}: give {sort} with commas between, as {sample}."
+        ) from None
 
 
 def process_rank() -> int:

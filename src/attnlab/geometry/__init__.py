@@ -1,0 +1,1 @@
+"""Hand-made attention: what a query can do, and the proof when it cannot; numpy and scipy only."""

@@ -1,0 +1,170 @@
+"""Is a proposed answer right here, and would it be right elsewhere?
+
+An answer is tried on the given keys and values and on random ones of the same shape, of two
+families: keys of unit length, and keys of any length. Random instances on which nothing can be
+right (the target is out of every query's reach) do not count.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from attnlab.errors import UserError
+from attnlab.geometry.expressions import LARGE_NUMBER, as_rows, evaluate, names_of
+from attnlab.geometry.instance import Instance, weights_of
+from attnlab.geometry.repair import repair_key, with_key
+from attnlab.geometry.weights import solve_weights
+
+TOLERANCE = 0.05
+"""What the assignment accepts."""
+UNIT_TOLERANCE = 1e-6
+FAMILIES = {"unit": "keys of unit length", "any": "keys of any length"}
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What an answer is to achieve: a query, a row of queries, or a new key for one token."""
+
+    target: Float[np.ndarray, "R S"]
+    """The wanted weights of each query."""
+    token: int | None = None
+    """Whose key the answer replaces; None if the answer is the query."""
+    query: str | None = None
+    """The unchanged query of such a task, as an expression in the old keys."""
+    unit: bool = False
+    """Whether the new key must have length 1."""
+
+
+@dataclass(frozen=True, eq=False)
+class Attempt:
+    """An answer on one instance."""
+
+    value: Float[np.ndarray, "R D"]
+    weights: Float[np.ndarray, "R S"]
+    error: float
+    """Of the outputs, in the worst coordinate."""
+    weight_error: float
+    breaks_length: bool
+    """Whether the key should have length 1 and does not."""
+
+    def passes(self, tolerance: float) -> bool:
+        """Whether the assignment would accept it."""
+        return self.error <= tolerance and not self.breaks_length
+
+
+@dataclass(frozen=True, eq=False)
+class Trials:
+    """An answer on random instances of one family."""
+
+    family: str
+    tried: int
+    passed: int
+    worst_error: float
+    counterexample: Instance | None
+    """The first instance on which it fails though another answer is right."""
+    counterexample_error: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerReport:
+    """What an answer is worth."""
+
+    text: str
+    here: Attempt
+    passes: bool
+    elsewhere: tuple[Trials, ...]
+
+    @property
+    def is_general(self) -> bool | None:
+        """Whether it was right on every random instance; None if nothing could be right there."""
+        if not any(trials.tried for trials in self.elsewhere):
+            return None
+        return all(trials.passed == trials.tried for trials in self.elsewhere)
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """How an answer is judged."""
+
+    tolerance: float = TOLERANCE
+    draws: int = 200
+    """Random instances a family."""
+    large: float = LARGE_NUMBER
+    """What S stands for."""
+    seed: int = 0
+
+
+def check_answer(
+    text: str, instance: Instance, *, task: Task, rules: Rules | None = None
+) -> AnswerReport:
+    """Try an answer on an instance, and on random ones of the same shape."""
+    rules = rules or Rules()
+    if task.target.shape[1] != instance.n_tokens:
+        raise UserError(
+            f"the task is about {task.target.shape[1]} tokens, the instance has"
+            f" {instance.n_tokens}: they must be the same."
+        )
+    here = attempt(text, instance, task=task, large=rules.large)
+    elsewhere = tuple(_trials(text, f, like=instance, task=task, rules=rules) for f in FAMILIES)
+    return AnswerReport(text, here, here.passes(rules.tolerance), elsewhere)
+
+
+def attempt(text: str, instance: Instance, *, task: Task, large: float = LARGE_NUMBER) -> Attempt:
+    """Work out an answer on one instance and measure what attention then gives."""
+    names = names_of(instance, large=large)
+    rows, width = len(task.target), instance.keys.shape[1]
+    if task.token is None:
+        queries = value = as_rows(evaluate(text, names), rows=rows, width=width)
+        met = instance
+    else:
+        queries = as_rows(evaluate(task.query or "0", names), rows=rows, width=width)
+        value = as_rows(evaluate(text, {**names, "q": queries[0]}), rows=1, width=width)
+        met = with_key(instance, task.token, value[0])
+    weights = np.stack([weights_of(met.keys, query) for query in queries])
+    error = np.abs((weights - task.target) @ met.values).max()
+    off_length = task.unit and abs(float(np.linalg.norm(value)) - 1) > UNIT_TOLERANCE
+    weight_error = float(np.abs(weights - task.target).max())
+    return Attempt(value, weights, float(error), weight_error, off_length)
+
+
+def random_instances(family: str, like: Instance, *, draws: int, seed: int) -> Iterator[Instance]:
+    """Draw keys and values of the same shapes; the family says how long keys are."""
+    for draw in range(draws):
+        generator = np.random.default_rng([seed, list(FAMILIES).index(family), draw])
+        keys = generator.normal(size=like.keys.shape)
+        if family == "unit":
+            keys /= np.linalg.norm(keys, axis=1, keepdims=True)
+        yield Instance(keys, generator.normal(size=like.values.shape))
+
+
+def _trials(text: str, family: str, *, like: Instance, task: Task, rules: Rules) -> Trials:
+    tried = passed = 0
+    worst, first, first_error = 0.0, None, None
+    for instance in random_instances(family, like, draws=rules.draws, seed=rules.seed):
+        if not _can_be_right(instance, task, rules):
+            continue
+        made = attempt(text, instance, task=task, large=rules.large)
+        tried, passed = tried + 1, passed + made.passes(rules.tolerance)
+        worst = max(worst, made.error)
+        if first is None and not made.passes(rules.tolerance):
+            first, first_error = instance, made.error
+    return Trials(family, tried, passed, worst, first, first_error)
+
+
+def _can_be_right(instance: Instance, task: Task, rules: Rules) -> bool:
+    """Whether some answer is right on an instance."""
+    if task.token is None:
+        return all(solve_weights(instance.keys, row).verdict != "never" for row in task.target)
+    names = names_of(instance, large=rules.large)
+    value = evaluate(task.query or "0", names)
+    (query,) = as_rows(value, rows=1, width=instance.keys.shape[1])
+    return repair_key(
+        instance,
+        query,
+        token=task.token,
+        target=task.target[0],
+        tolerance=rules.tolerance,
+        unit=task.unit,
+    ).attained

@@ -1,0 +1,168 @@
+"""Self-attention with and without key, query and value matrices (*yelp*).
+
+Words u_a, u_b, u_c, u_d are at right angles and of length β; the sentence is u_d + u_b, u_a,
+u_c + u_b. With k = q = v = x each token finds itself. Matrices let a token ask for another and
+return something else of it: the second is to give u_b, the first u_b − u_c.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from scipy.special import softmax
+
+from attnlab.errors import UserError
+from attnlab.geometry.examples import word_tokens, word_vectors
+from attnlab.geometry.targets import token_index
+
+LONGEST_WORD = 1e6
+
+
+@dataclass(frozen=True, eq=False)
+class Matrices:
+    """K, Q and V: k_i = K x_i, q_i = Q x_i, v_i = V x_i."""
+
+    key: Float[np.ndarray, "D D"]
+    query: Float[np.ndarray, "D D"]
+    value: Float[np.ndarray, "D D"]
+
+
+@dataclass(frozen=True, eq=False)
+class Contexts:
+    """What every token gets: weights over all tokens, and the mean of their values."""
+
+    weights: Float[np.ndarray, "T T"]
+    outputs: Float[np.ndarray, "T D"]
+
+
+@dataclass(frozen=True, eq=False)
+class Rate:
+    """How the error falls as the words get longer: about factor · exp(−rate · β²)."""
+
+    betas: tuple[float, ...]
+    errors: Float[np.ndarray, "N W"]
+    """A row a β, a column a wanted token."""
+    rate: float
+    """Of the relative error (over β), by a straight line through the last two points."""
+
+
+@dataclass(frozen=True, eq=False)
+class Alone:
+    """What the second token gets without matrices, after a word was added to it."""
+
+    added: str
+    token: Float[np.ndarray, "D"]
+    context: Float[np.ndarray, "D"]
+    to_itself: float
+    """How far the context is from the token itself."""
+    to_u_b: float
+
+
+@dataclass(frozen=True, eq=False)
+class Checked:
+    """What proposed matrices do on the assignment's sentence."""
+
+    beta: float
+    matrices: Matrices
+    contexts: Contexts
+    wanted: dict[int, Float[np.ndarray, "D"]]
+    errors: dict[int, float]
+    rate: Rate
+    tolerance: float
+
+    @property
+    def passes(self) -> bool:
+        """Whether every wanted context is near enough at this length of the words."""
+        return max(self.errors.values()) <= self.tolerance
+
+
+@dataclass(frozen=True, eq=False)
+class KqvExplained:
+    """Self-attention without matrices, then with those of the construction or a user's."""
+
+    without: tuple[Alone, ...]
+    checked: Checked
+    is_construction: bool
+
+
+def identity_matrices(width: int) -> Matrices:
+    """No matrices at all: keys, queries and values are the tokens."""
+    return Matrices(np.eye(width), np.eye(width), np.eye(width))
+
+
+def construction(beta: float) -> Matrices:
+    """V = (u_b u_bᵀ − u_c u_cᵀ)/β², K = I, Q = (u_d u_aᵀ + u_c u_dᵀ)/β²."""
+    a, b, c, d = word_vectors(beta)
+    value = np.outer(b, b) - np.outer(c, c)
+    query = np.outer(d, a) + np.outer(c, d)
+    return Matrices(np.eye(len(a)), query / beta**2, value / beta**2)
+
+
+def wanted_contexts(beta: float) -> dict[int, Float[np.ndarray, "D"]]:
+    """What the assignment asks for: c₂ ≈ u_b and c₁ ≈ u_b − u_c, counted from 0 here."""
+    _, b, c, _ = word_vectors(beta)
+    return {1: b, 0: b - c}
+
+
+def self_attention(tokens: Float[np.ndarray, "T D"], matrices: Matrices) -> Contexts:
+    """Let every token look at all."""
+    keys, queries = tokens @ matrices.key.T, tokens @ matrices.query.T
+    weights = softmax(queries @ keys.T, axis=1)
+    return Contexts(weights, weights @ (tokens @ matrices.value.T))
+
+
+def context_errors(
+    tokens: Float[np.ndarray, "T D"],
+    matrices: Matrices,
+    *,
+    wanted: Mapping[int, Float[np.ndarray, "D"]],
+) -> dict[int, float]:
+    """Say how far each wanted context is off, in its worst coordinate."""
+    outputs = self_attention(tokens, matrices).outputs
+    return {
+        token: float(np.abs(outputs[token_index(len(tokens), token)] - context).max())
+        for token, context in wanted.items()
+    }
+
+
+def rate_in_beta(
+    build: Callable[[float], Matrices] = construction,
+    *,
+    betas: Sequence[float] = (1, 1.5, 2, 2.5, 3),
+) -> Rate:
+    """Try proposed matrices on the assignment's sentence for longer and longer words."""
+    if len(betas) < 2 or any(not beta > 0 for beta in betas) or list(betas) != sorted(set(betas)):
+        raise UserError(f"betas = {list(betas)} must be two or more rising numbers above 0.")
+    errors = np.array([
+        list(context_errors(word_tokens(b), build(b), wanted=wanted_contexts(b)).values())
+        for b in betas
+    ])  # fmt: skip
+    relative = errors.max(axis=1) / np.array(betas)
+    squares = np.square(betas)
+    tiny = np.finfo(float).tiny
+    fall = np.log(max(relative[-2], tiny)) - np.log(max(relative[-1], tiny))
+    return Rate(tuple(betas), errors, float(fall / (squares[-1] - squares[-2])))
+
+
+def without_matrices(beta: float) -> tuple[Alone, ...]:
+    """Let the second token find itself, as it is and with u_c or u_d added."""
+    words = dict(zip("abcd", word_vectors(beta), strict=True))
+    found = []
+    for added in ("", "c", "d"):
+        tokens = word_tokens(beta)
+        tokens[1] += words[added] if added else 0
+        context = self_attention(tokens, identity_matrices(len(words))).outputs[1]
+        apart = (float(np.abs(context - other).max()) for other in (tokens[1], words["b"]))
+        found.append(Alone(f"u_{added}" if added else "nothing", tokens[1], context, *apart))
+    return tuple(found)
+
+
+def check_matrices(beta: float, matrices: Matrices, *, tolerance: float) -> Checked:
+    """Try proposed matrices on the assignment's sentence, here and for other lengths of words."""
+    if not 0 < beta <= LONGEST_WORD:
+        raise UserError(f"beta = {beta:g} is not possible: above 0, up to {LONGEST_WORD:g}.")
+    tokens, wanted = word_tokens(beta), wanted_contexts(beta)
+    errors = context_errors(tokens, matrices, wanted=wanted)
+    contexts, rate = self_attention(tokens, matrices), rate_in_beta(lambda _: matrices)
+    return Checked(beta, matrices, contexts, wanted, errors, rate, tolerance)

@@ -1,0 +1,93 @@
+"""Keys that vary in length, met by one head and by two (*knowledge*, *yelp*).
+
+Means μ_i are orthonormal; k_i ~ N(μ_i, αI), but k_a ~ N(μ_a, αI + ½ μ_a μ_aᵀ): it points where μ_a
+points and is longer or shorter. One head asks with β(μ_a + μ_b), two heads with β μ_a and β μ_b and
+average their outputs. Only the products of keys with μ_a and μ_b matter, so only those are drawn.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float
+from scipy.special import ndtr, softmax
+
+from attnlab.errors import UserError
+
+LENGTH_VARIANCE = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyHeads:
+    """Weights over many draws of the keys; tokens a and b are the first two columns."""
+
+    one_head: Float[np.ndarray, "N S"]
+    two_heads: Float[np.ndarray, "N S"]
+    """The mean of both heads' weights, which are the weights of their mean output."""
+    keys_a: Float[np.ndarray, "N 2"]
+    """k_a of each draw along μ_a and μ_b: the assignment's figure 1."""
+    ignored: Bool[np.ndarray, "N"]
+    """Draws in which k_a points away from μ_a, which the assignment leaves out."""
+    beta: float
+    alpha: float
+
+    def deviation(self, heads: int, *, without_ignored: bool = False) -> float:
+        """Give the standard deviation of the weight on v_a with one head or with two."""
+        weights = self.weight_on_a(heads)
+        return float(weights[~self.ignored if without_ignored else slice(None)].std())
+
+    def weight_on_a(self, heads: int) -> Float[np.ndarray, "N"]:
+        """Give the weight on v_a in each draw, with one head or with two."""
+        return (self.one_head, self.two_heads)[heads - 1][:, 0]
+
+    def quantiles(self, heads: int) -> tuple[float, float, float]:
+        """Give the weight on v_a below which 5, 50 and 95 of 100 draws lie."""
+        low, middle, high = np.quantile(self.weight_on_a(heads), (0.05, 0.5, 0.95))
+        return float(low), float(middle), float(high)
+
+
+def noisy_heads(
+    *,
+    n_tokens: int = 20,
+    beta: float = 10.0,
+    alpha: float = 1e-6,
+    draws: int = 20_000,
+    seed: int = 0,
+) -> NoisyHeads:
+    """Draw the keys many times and record the weights."""
+    if n_tokens < 2 or draws < 1:
+        raise UserError(
+            f"{n_tokens} tokens and {draws} draws are not enough: at least 2 tokens and 1 draw."
+        )
+    if alpha < 0 or not math.isfinite(beta):
+        raise UserError(f"alpha = {alpha:g} and beta = {beta:g}: alpha ≥ 0, beta a finite number.")
+    generator = np.random.default_rng(seed)
+    along = math.sqrt(alpha) * generator.normal(size=(draws, n_tokens, 2))  # k_i·μ_a and k_i·μ_b
+    along[:, 0, 0] += 1 + math.sqrt(LENGTH_VARIANCE) * generator.normal(size=draws)
+    along[:, 1, 1] += 1
+    return NoisyHeads(*_weights(along, beta=beta), along[:, 0], along[:, 0, 0] < 0, beta, alpha)
+
+
+def weight_by_length(
+    lengths: Float[np.ndarray, "N"], *, heads: int, n_tokens: int = 20, beta: float = 10.0
+) -> Float[np.ndarray, "N"]:
+    """Give the weight on v_a when k_a = length · μ_a and every other key is its mean.
+
+    With one head it jumps from 0 to 1 around length 1; with two it is ½ but for short keys.
+    """
+    along = np.zeros((len(lengths), n_tokens, 2))
+    along[:, 0, 0], along[:, 1, 1] = lengths, 1
+    weights: np.ndarray = _weights(along, beta=beta)[heads - 1][:, 0]
+    return weights
+
+
+def _weights(
+    along: Float[np.ndarray, "N S 2"], *, beta: float
+) -> tuple[Float[np.ndarray, "N S"], Float[np.ndarray, "N S"]]:
+    """Give the weights with one head and with two, from the keys' products with μ_a and μ_b."""
+    return softmax(beta * along.sum(axis=2), axis=1), softmax(beta * along, axis=1).mean(axis=2)
+
+
+def ignored_probability() -> float:
+    """Give the probability that k_a points away from μ_a, for vanishing α."""
+    return float(ndtr(-1 / math.sqrt(LENGTH_VARIANCE)))

@@ -1,0 +1,94 @@
+"""Getting one vector back out of a sum or mean of two that live in different subspaces.
+
+*knowledge* and *boolq* ask it for orthogonal subspaces with orthonormal bases, rows here: M = A Aᵀ
+takes v_a out of v_a + v_b, and 2 A Aᵀ out of their mean. It works for any two subspaces that meet
+in zero alone; if they share a vector x, then x and −x have the sum of 0 and 0, and no M exists.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from attnlab.errors import UserError
+from attnlab.geometry.faces import TOLERANCE
+
+
+@dataclass(frozen=True, eq=False)
+class Extraction:
+    """A matrix M with M · share · (v_a + v_b) = v_a, or a vector that both subspaces hold."""
+
+    matrix: Float[np.ndarray, "D D"] | None
+    shared: Float[np.ndarray, "D"] | None
+    error: float
+    """The largest error over vectors of unit length; infinite without a matrix."""
+
+
+@dataclass(frozen=True, eq=False)
+class Extracted:
+    """How to take v_a out of v_a + v_b and out of their mean."""
+
+    first: Float[np.ndarray, "M D"]
+    second: Float[np.ndarray, "P D"]
+    is_projection: bool
+    """Whether both bases together are orthonormal, so that A Aᵀ does it."""
+    of_sum: Extraction
+    of_mean: Extraction
+
+
+def extracted(first: Float[np.ndarray, "M D"], second: Float[np.ndarray, "P D"]) -> Extracted:
+    """Find both matrices."""
+    both = np.concatenate([first, second])
+    orthonormal = bool(np.abs(both @ both.T - np.eye(len(both))).max() <= TOLERANCE)
+    mean = extraction(first, second, share=0.5)
+    return Extracted(first, second, orthonormal, extraction(first, second), mean)
+
+
+def projection(basis: Float[np.ndarray, "M D"]) -> Float[np.ndarray, "D D"]:
+    """Give A Aᵀ for an orthonormal basis, whose vectors are the rows."""
+    off = np.abs(basis @ basis.T - np.eye(len(basis))).max()
+    if off > TOLERANCE:
+        raise UserError(
+            f"the basis is not orthonormal: its products are off by {off:.3g}."
+            " Rows must have length 1 and be at right angles."
+        )
+    matrix: np.ndarray = basis.T @ basis
+    return matrix
+
+
+def extraction(
+    first: Float[np.ndarray, "M D"], second: Float[np.ndarray, "P D"], *, share: float = 1.0
+) -> Extraction:
+    """Find M that takes v_a out of share · (v_a + v_b); share is 1 for a sum, ½ for a mean."""
+    if share == 0:
+        raise UserError("a share of 0 leaves nothing to extract: 1 for a sum, 0.5 for a mean.")
+    a, b = _orthonormal(first), _orthonormal(second)
+    both = np.concatenate([a, b])
+    left, singular, _ = np.linalg.svd(both, full_matrices=True)
+    if len(both) > both.shape[1] or singular.min() <= TOLERANCE:
+        shared = left[: len(a), -1] @ a  # what the two bases cancel: Σ x_i a_i = −Σ y_j b_j
+        return Extraction(None, shared / np.linalg.norm(shared), np.inf)
+    matrix = a.T @ np.linalg.pinv(both.T)[: len(a)] / share
+    return Extraction(matrix, None, extraction_error(matrix, a, second=b, share=share))
+
+
+def extraction_error(
+    matrix: Float[np.ndarray, "D D"],
+    first: Float[np.ndarray, "M D"],
+    *,
+    second: Float[np.ndarray, "P D"],
+    share: float = 1.0,
+) -> float:
+    """Say how far M · share · (v_a + v_b) can be from v_a, for v_a and v_b of unit length each."""
+    a, b = _orthonormal(first), _orthonormal(second)
+    kept = np.linalg.norm(share * matrix @ a.T - a.T, 2)
+    leaked = np.linalg.norm(share * matrix @ b.T, 2)
+    return float(kept + leaked)
+
+
+def _orthonormal(rows: Float[np.ndarray, "M D"]) -> Float[np.ndarray, "R D"]:
+    _, singular, basis = np.linalg.svd(rows, full_matrices=False)
+    rank = int((singular > TOLERANCE * singular.max()).sum())
+    if rank == 0:
+        raise UserError("a basis of zero vectors spans nothing: give at least one that is not 0.")
+    return basis[:rank]

@@ -1,0 +1,1 @@
+"""Hand-made attention on a terminal, as JSON and in figures."""

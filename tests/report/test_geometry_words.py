@@ -1,0 +1,99 @@
+"""Hand-made attention in words: each sentence by its numbers."""
+
+import math
+
+import numpy as np
+import pytest
+
+from attnlab.geometry.certificates import Certificate
+from attnlab.geometry.examples import cse517
+from attnlab.geometry.explanation import Ray
+from attnlab.geometry.scale import error_curve
+from attnlab.geometry.targets import average, select
+from attnlab.report.geometry.answers import inwards, scale_words
+from attnlab.report.geometry.data import as_data
+from attnlab.report.geometry.words import (
+    combination,
+    listed,
+    number,
+    proof,
+    target_words,
+    vector,
+)
+
+
+def test_a_vector_can_be_given_back() -> None:
+    assert vector(np.array([1.0, -2.5, 1e-15])) == "[1, -2.5, 0]"
+    assert vector(np.arange(20.0)).endswith("11, …]")
+    assert vector(np.array([1 / 3]), 9) == "[0.333333333]"
+
+
+def test_small_numbers_are_told_briefly() -> None:
+    assert number(0.0) == "0"
+    assert number(3.4e-16) == "3.4e-16"
+    assert number(0.26117) == "0.2612"
+
+
+@pytest.mark.parametrize(
+    ("shares", "text"),
+    [
+        ([0.3, 0.7, 0], "0.3·k0 + 0.7·k1"),
+        ([1, 0, -1], "k0 - k2"),
+        ([-2, 0, 1e-15], "-2·k0"),
+        ([0, 0, 0], "0"),
+    ],
+)
+def test_a_combination_is_written_as_one_would(shares: list[float], text: str) -> None:
+    assert combination(shares, ["k0", "k1", "k2"]) == text
+
+
+def test_a_list_ends_with_and() -> None:
+    assert [listed([]), listed([1]), listed([1, 2]), listed([1, 2, 3])] == [
+        "", "1", "1 and 2", "1, 2 and 3",
+    ]  # fmt: skip
+
+
+def test_targets_by_their_kind() -> None:
+    assert target_words(select(4, 2)) == "all weight on token 2"
+    assert target_words(average(4, [0, 2])) == "equal weight on tokens 0 and 2, none elsewhere"
+    assert target_words(average(3, range(3))) == "equal weight on all 3 tokens"
+    assert target_words(np.array([0.25, 0.75])) == "weights [0.25, 0.75]"
+
+
+def test_the_three_proofs() -> None:
+    inside = proof(Certificate(np.array([0.3, 0.7, -1]), "key 2 is a mean"), select(3, 2))
+    assert inside.startswith("k2 = 0.3·k0 + 0.7·k1: key 2 is a mean. Whatever the query")
+    assert inside.endswith(f"never exceeds {1 / (1 + 0.3**-0.3 * 0.7**-0.7):.4g}.")
+    face = proof(Certificate(np.array([-0.5, -0.5, 1]), "so"), average(3, [0, 1]))
+    assert "k2 = 0.5·k0 + 0.5·k1: so." in face
+    assert "log a2 = 0.5·log a0 + 0.5·log a1" in face
+    assert face.endswith("log 0 = -∞ and the right side finite.")
+    ratios = proof(Certificate(np.array([1.0, -2, 1]), "so"), np.array([0.5, 0.25, 0.25]))
+    assert ratios.endswith(f"the two sides differ by {math.log(2):.4g}.")
+
+
+def test_a_stretch_is_rounded_inwards() -> None:
+    assert inwards((1.3947, 87.16)) == ("1.4", "87.1")
+    assert inwards((0.01, 10_000)) == ("0.01", "1e+04")
+    assert inwards((1.4, 2.0)) == ("1.4", "2")
+
+
+def test_the_error_against_the_scale_in_words() -> None:
+    cse = cse517()
+    for direction, target, said in (
+        (cse.keys[0], select(4, 0), "is within 0.05 from S = 3.46 on"),
+        (cse.keys[0], select(4, 1), "is not within 0.05 for any S"),
+        (cse.keys[0] + cse.keys[1], average(4, [0, 1]), "does not simply fall with S"),
+    ):
+        curve = error_curve(cse, direction, target=target)
+        assert said in scale_words(Ray("k", 1.0, 1.0, curve))
+
+
+def test_infinity_is_null_and_curves_are_summed_up() -> None:
+    assert as_data({1: [math.inf, np.float64(2)], "a": np.eye(2)}) == {
+        "1": [None, 2],
+        "a": [[1, 0], [0, 1]],
+    }
+    curve = as_data(error_curve(cse517(), np.ones(3), target=select(4, 0)))
+    assert "errors" not in curve
+    assert curve["is_monotone"] is False
