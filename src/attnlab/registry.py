@@ -13,13 +13,15 @@ import importlib.util
 import inspect
 import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
-from attnlab.errors import UserError, did_you_mean, unknown_name
+from attnlab.errors import AttnlabError, UserError, did_you_mean, unknown_name
 
+USERS = "attnlab_user_"
+"""How the modules of users' files are called."""
 Part = TypeVar("Part", bound=Callable[..., Any])
 
 
@@ -35,6 +37,8 @@ class Registry(Generic[Part]):
         """Enter a class or function under the name of its file."""
 
         def enter(part: Part) -> Part:
+            if part.__module__.startswith(USERS):
+                return part  # a user's own file is found by its path
             file_name = part.__module__.rpartition(".")[2]
             assert name == file_name, f"{name!r} is registered in {file_name}.py: use one name"
             self._parts[name] = part
@@ -112,6 +116,8 @@ class Registry(Generic[Part]):
             return value
         try:
             return pydantic.TypeAdapter(annotation).validate_python(value)
+        except pydantic.errors.PydanticSchemaGenerationError:
+            return value  # a type of the user's own
         except pydantic.ValidationError as error:
             problem = error.errors()[0]["msg"]
             raise UserError(
@@ -143,25 +149,39 @@ def load_file(path: Path) -> ModuleType:
         raise UserError(f"there is no file {path}.")
     if path.suffix != ".py":
         raise UserError(f"{path} is no Python file; its name must end in .py.")
-    spec = importlib.util.spec_from_file_location(f"attnlab_user_{path.stem}", path)
+    spec = importlib.util.spec_from_file_location(f"{USERS}{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[module.__name__] = module  # dataclasses look themselves up there
     try:
-        with contextlib.redirect_stdout(sys.stderr):  # what it prints is not our answer
+        with telling_the_line(f"{path}:"):
             spec.loader.exec_module(module)
     except SyntaxError as error:
         place = _as_given(error.filename, path)
-        raise UserError(f"{place}, line {error.lineno}: {error.msg}.") from error
-    except Exception as error:
+        raise UserError(f"{place}, line {error.lineno or 1}: {error.msg}.") from error
+    return module
+
+
+@contextlib.contextmanager
+def telling_the_line(reference: str) -> Iterator[None]:
+    """Turn what fails in a user's file, ``path/to/file.py:Name``, into an error with its line.
+
+    What fails in our own parts is our mistake, and stays as it is.
+    """
+    try:
+        yield
+    except (AttnlabError, SyntaxError):
+        raise
+    except (Exception, SystemExit) as error:
+        if ".py:" not in reference:
+            raise
+        path = Path(reference.rpartition(":")[0])
         frames = traceback.extract_tb(error.__traceback__)
         lines = [f.lineno for f in frames if _as_given(f.filename, path) == path]
         where = f", line {lines[-1]}" if lines else ""
-        raise UserError(
-            f"{path}{where} fails when it is imported: {type(error).__name__}: {error}."
-        ) from error
-    return module
+        message = str(error).partition("\n")[0]
+        raise UserError(f"{path}{where} fails: {type(error).__name__}: {message}.") from error
 
 
 def _as_given(file_name: str | None, path: Path) -> Path:

@@ -7,9 +7,11 @@ import pytest
 import torch
 from torch import nn
 
+from attnlab.attention import ATTENTION
 from attnlab.attention.assemble import (
     attention_builder,
     build_positions,
+    hash_of_users_files,
     supporting,
     supports_of,
     variant_class,
@@ -214,7 +216,7 @@ def test_a_file_that_is_not_there_is_named() -> None:
 
 BROKEN = {
     "x = 1\ny = (\n": r"broken\.py, line 2: '\(' was never closed\.$",
-    "x = 1\n\nx.nothing\n": r"broken\.py, line 3 fails when it is imported: AttributeError: 'int'",
+    "x = 1\n\nx.nothing\n": r"broken\.py, line 3 fails: AttributeError: 'int'",
     "import nowhere_to_be_found\n": r"broken\.py, line 1 fails when it .* ModuleNotFoundError: ",
     "def f():\n    1 / 0\n\nf()\n": r"broken\.py, line 2 fails when .* ZeroDivisionError: ",
 }
@@ -233,7 +235,7 @@ def test_the_line_is_told_of_a_relative_path_too(
 ) -> None:
     (tmp_path / "broken.py").write_text("\n1 / 0\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(UserError, match=r"^broken\.py, line 2 fails when it is imported: ZeroDiv"):
+    with pytest.raises(UserError, match=r"^broken\.py, line 2 fails: ZeroDiv"):
         build(AttentionSettings("broken.py:Echo"))
 
 
@@ -245,3 +247,75 @@ def test_a_syntax_error_in_a_file_that_the_users_file_imports_is_told_of_that_fi
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(UserError, match=r"assemble_neighbour\.py, line 4: "):
         build(AttentionSettings(f"{tmp_path / 'fine.py'}:Echo"))
+
+
+def test_changed_files_of_positions_and_options_are_noticed(tmp_path: Path) -> None:
+    for name in ("a.py", "b.py", "c.py", "d.py"):
+        (tmp_path / name).write_text(name, encoding="utf-8")
+    a, b, c, d = (f"{tmp_path / name}:x" for name in ("a.py", "b.py", "c.py", "d.py"))
+    settings = AttentionSettings(a, {"score": b}, c, {"wave": d})
+    before = hash_of_users_files(settings)
+    for name in ("a.py", "b.py", "c.py", "d.py"):
+        (tmp_path / name).write_text("changed", encoding="utf-8")
+        after = hash_of_users_files(settings)
+        assert after != before
+        before = after
+    assert hash_of_users_files(AttentionSettings()) is None
+
+
+USERS_FAULTS = {
+    "def __init__(self, d, h, n): raise ValueError('no\\nway')": r"line 4 fails: ValueError: no\.$",
+    "def __init__(self, d, h, n): exit('bye')": r"line 4 fails: SystemExit: bye\.$",
+    "supports = None": r"Faulty\.supports must be a set of texts, not None",
+    "supports = 'causal'": r"Faulty\.supports must be a set of texts, not 'causal'",
+}
+
+
+@pytest.mark.parametrize("body", USERS_FAULTS)
+def test_a_users_class_that_fails_is_told_with_its_line(tmp_path: Path, body: str) -> None:
+    text = f"from torch import nn\n\nclass Faulty(nn.Module):\n    {body}\n"
+    (tmp_path / "faulty.py").write_text(text, encoding="utf-8")
+    with pytest.raises(UserError, match=USERS_FAULTS[body]):
+        build(AttentionSettings(f"{tmp_path / 'faulty.py'}:Faulty", positions="rotary"))
+
+
+@pytest.mark.parametrize(
+    ("score", "message"),
+    [
+        ("lambda q, k: q * k", "must return one number for two vectors"),
+        ("lambda q, k: float(q.sum())", r"score\.py, line 1 fails: RuntimeError"),
+        ("lambda q: q.sum()", r"score\.py fails: TypeError"),
+        ("lambda q, k: 1 / 0", r"score\.py, line 1 fails: ZeroDivisionError: division by zero"),
+    ],
+)
+def test_a_score_that_cannot_be_used_is_refused_when_it_is_built(
+    tmp_path: Path, score: str, message: str
+) -> None:
+    (tmp_path / "score.py").write_text(f"mine = {score}\n", encoding="utf-8")
+    with pytest.raises(UserError, match=message):
+        build(AttentionSettings("custom", {"score": f"{tmp_path / 'score.py'}:mine"}))
+
+
+@pytest.mark.parametrize("name", ["dropout", "positions"])
+def test_what_the_model_gives_is_no_option(name: str) -> None:
+    with pytest.raises(UserError, match=f"'dot_product': {name} is set by the model"):
+        build(AttentionSettings("dot_product", {name: 0.5}))
+    with pytest.raises(UserError, match=r"no option 'windw'.* It takes: window\.$"):
+        build(AttentionSettings("sliding_window", {"windw": 3}))
+
+
+def test_a_scheme_that_is_no_scheme_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text("def q(d, h, n): return 3\n", encoding="utf-8")
+    with pytest.raises(UserError, match="is not derived from contract.Positions"):
+        build(AttentionSettings(positions=f"{tmp_path / 'own.py'}:q"))
+
+
+def test_a_users_file_may_register_itself(tmp_path: Path) -> None:
+    text = (
+        "from torch import nn\nfrom attnlab.attention import ATTENTION\n\n"
+        '@ATTENTION.register("mine")\nclass Mine(nn.Module):\n'
+        "    def __init__(self, d, h, n): super().__init__()\n"
+    )
+    (tmp_path / "other.py").write_text(text, encoding="utf-8")
+    assert type(build(AttentionSettings(f"{tmp_path / 'other.py'}:Mine"))).__name__ == "Mine"
+    assert "mine" not in ATTENTION.names()

@@ -78,9 +78,7 @@ def test_a_file_that_does_not_import_is_told_with_its_line(attnlab: Attnlab) -> 
     Path("mine.py").write_text("x = 1\ny = 1 / 0\n", encoding="utf-8")
     done = attnlab("attention", "check", "mine.py")
     assert done.code == 2
-    assert done.err == (
-        "attnlab: mine.py, line 2 fails when it is imported: ZeroDivisionError: division by zero.\n"
-    )
+    assert done.err == ("attnlab: mine.py, line 2 fails: ZeroDivisionError: division by zero.\n")
 
 
 def test_cost_prints_tables_and_draws_a_figure(attnlab: Attnlab) -> None:
@@ -108,3 +106,29 @@ def test_cost_refuses_before_it_measures(attnlab: Attnlab) -> None:
         assert (done.code, done.out) == (2, ""), arguments
         assert message in done.err
     assert not Path("cost.png").exists()
+
+
+def test_what_a_users_class_prints_does_not_spoil_the_answer(attnlab: Attnlab) -> None:
+    text = class_with(None).replace(
+        "        B, T, D = x.shape\n        q, k",
+        "        B, T, D = x.shape\n        print('hi')\n        q, k",
+    )
+    Path("loud.py").write_text("print('loaded')\n" + text, encoding="utf-8")
+    for command in (
+        ["check", "loud.py"],
+        ["cost", "loud.py:MyAttention", "--lengths", "8", "--rounds", "1"],
+        ["show", "loud.py:MyAttention"],
+    ):
+        done = attnlab("attention", *command, "--json")
+        assert done.code == 0, done.err
+        json.loads(done.out)
+        assert "loaded" in done.err
+
+
+def test_costs_take_a_score_of_ones_own(attnlab: Attnlab) -> None:
+    Path("mine.py").write_text("def dot(q, k): return (q * k).sum()\n", encoding="utf-8")
+    done = attnlab(
+        "attention", "cost", "custom:score=mine.py:dot", "--lengths", "8", "--rounds", "1"
+    )
+    assert done.code == 0, done.err
+    assert done.out.splitlines()[1].startswith("custom:score=mine.py:dot")

@@ -69,8 +69,9 @@ def test_candidates_take_turns_and_stop_before_the_limit() -> None:
         ("small", 20, 1600), ("large", 20, 160_000),
         ("small", 40, 6400),
     ]  # fmt: skip
-    assert done[:2] == [("small", 10), ("large", 10)]  # once each to see the memory
-    unwatched, timed = done[2:10:2], done[3:10:2]
+    assert done[:4] == [("small", 10)] * 2 + [("large", 10)] * 2  # to know what longer ones need
+    assert done[4:6] == [("small", 10), ("large", 10)]  # to see the memory
+    unwatched, timed = done[6:14:2], done[7:14:2]
     assert unwatched == timed
     assert sorted(timed[:2]) == sorted(timed[2:]) == [("large", 10), ("small", 10)]
 

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attnlab.attention.contract import AttentionMask
+from attnlab.attention.contract import AttentionMask, AttentionOutput
 from attnlab.attention.dot_product import DotProduct
 from attnlab.attention.late_mask import LateMask
 from attnlab.attention.settings import AttentionSettings
@@ -248,3 +248,35 @@ def test_a_record_stores_it_by_plain_names() -> None:
     stored = Leak(0.25, 1.5, 2, 5).to_dict()
     assert stored.pop("sentence") == Leak(0.25, 1.5, 2, 5).sentence()
     assert stored == {"largest_change": 0.25, "bits": 1.5, "reached": 2, "from": 5}
+
+
+class Peek(nn.Module):
+    """A layer that gives some places a look at the next token."""
+
+    def __init__(self, places: list[int]) -> None:
+        super().__init__()
+        self.places = torch.tensor(places)
+
+    def forward(self, x: Tensor, *, mask: AttentionMask) -> AttentionOutput:  # noqa: ARG002
+        out = x.clone()
+        out[:, self.places] += x[:, self.places + 1]
+        return AttentionOutput(out)
+
+
+@pytest.mark.parametrize(
+    ("n_tokens", "places"), [(40, [15]), (300, [63, 127, 191, 255]), (300, [31]), (300, [298])]
+)
+def test_a_peek_at_one_next_token_is_found_wherever_a_chunk_may_end(
+    n_tokens: int, places: list[int]
+) -> None:
+    x = torch.randn(1, n_tokens, 2, generator=torch.Generator().manual_seed(1)).double()
+    leak = layer_leak(Peek(places), x)
+    assert leak.found
+    assert leak.from_ in [place + 1 for place in places]
+
+
+def test_what_is_not_a_number_is_not_called_a_look_into_the_future() -> None:
+    leak = model_leak(Nan(lambda given: torch.ones_like(given, dtype=torch.bool)), make_tokens())
+    assert leak.sentence() == "some outputs are not a number"
+    with pytest.raises(UserError, match="^this model gives outputs that are not a number"):
+        refuse_undeclared(leak, nn.Identity())

@@ -6,7 +6,7 @@ import pytest
 
 from attnlab.errors import UserError
 from attnlab.evaluation.mutants import MUTANTS, class_with, functions_with
-from attnlab.recipes.attention.check import check_file, check_mutants
+from attnlab.recipes.attention.check import all_noticed, check_file, check_mutants
 
 EFFECTS = {
     "missing scale": "the scores are not scaled",
@@ -130,7 +130,7 @@ def test_a_class_that_fails_while_running_is_said(tmp_path: Path) -> None:
         "class A(nn.Module):\n    def __init__(self, d, h, n): super().__init__()\n"
         "    def forward(self, x, *, mask): return x.nothing\n",
     )
-    assert "it raises AttributeError" in str(found["keeps the shape"])
+    assert "it raises AttributeError" in str(found["is called"])
 
 
 def test_a_file_without_attention_is_refused(tmp_path: Path) -> None:
@@ -151,3 +151,46 @@ def test_other_parameters_than_the_twins_are_named(tmp_path: Path) -> None:
         "its parameters are not dot_product's: it lacks proj.bias, proj.weight and has out.bias,"
         " out.weight besides"
     )
+
+
+def test_a_mutant_that_escapes_is_noticed() -> None:
+    reports = check_mutants()
+    assert all_noticed(reports)
+    escaped = {**reports["missing scale"], "MyAttention": reports["no bug"]["MyAttention"]}
+    assert not all_noticed({**reports, "missing scale": escaped})
+    assert not all_noticed({**reports, "no bug": reports["missing scale"]})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def attn_scaled(A, d, h): return A / torch.sqrt(torch.tensor(d / h))",
+        "def make_causal_mask(n): return torch.ones(n, n).tril().view(1, 1, n, n)",
+    ],
+)
+def test_common_ways_to_write_it_are_right(tmp_path: Path, text: str) -> None:
+    assert set(check_text(tmp_path, text).values()) == {None}
+
+
+def test_calling_exit_is_a_failure(tmp_path: Path) -> None:
+    found = check_text(tmp_path, "def attn_softmax(A): exit(0)")
+    assert found == {"attn_softmax": "it raises SystemExit: 0 (line 3, in attn_softmax)"}
+
+
+def test_a_tensor_instead_of_the_output_is_told_once(tmp_path: Path) -> None:
+    found = check_text(
+        tmp_path,
+        "class A(nn.Module):\n    def __init__(self, d, h, n): super().__init__()\n"
+        "    def forward(self, x, *, mask): return x\n",
+    )
+    assert found == {"is called": "forward returns Tensor: return AttentionOutput(out, weights)"}
+
+
+def test_a_twin_may_have_buffers_of_its_own(tmp_path: Path) -> None:
+    text = class_with(None).replace(
+        "        self.n_heads = n_heads\n",
+        "        self.n_heads = n_heads\n        self.register_buffer('mask', torch.ones(3))\n",
+    )
+    (tmp_path / "mine.py").write_text(text, encoding="utf-8")
+    findings = check_file(tmp_path / "mine.py", like="dot_product")["MyAttention"]
+    assert [finding for finding in findings if not finding.right] == []

@@ -4,7 +4,6 @@ import hashlib
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from torch import nn
 
@@ -13,15 +12,21 @@ from attnlab.attention.contract import CAPABILITIES, Positions
 from attnlab.attention.positions import POSITIONS
 from attnlab.attention.settings import AttentionSettings
 from attnlab.errors import UserError
+from attnlab.registry import telling_the_line
+
+GIVEN = {"dropout", "positions"}
+"""What a model gives to its attention; the rest are the variant's own options."""
 
 
 def build_positions(
     settings: AttentionSettings, *, d_model: int, n_heads: int, max_len: int
 ) -> Positions:
     """Build the position scheme that all layers share."""
-    scheme: Positions = POSITIONS.build(
-        settings.positions, d_model, n_heads, max_len, options=settings.position_options
-    )
+    name = settings.positions
+    with telling_the_line(name):
+        scheme = POSITIONS.build(name, d_model, n_heads, max_len, options=settings.position_options)
+    if not isinstance(scheme, Positions):
+        raise UserError(f"position scheme {name!r} is not derived from contract.Positions.")
     return scheme
 
 
@@ -36,22 +41,23 @@ def attention_builder(
 ) -> Callable[[], nn.Module]:
     """Return what builds one layer's attention; a combination that cannot work is refused here."""
     variant = variant_class(settings.name)
-    given: dict[str, Any] = {}
-    if "dropout" in inspect.signature(variant).parameters:
-        given["dropout"] = dropout
-    if positions.needs is not None:
-        if positions.needs not in supports_of(variant):
-            raise UserError(
-                f"attention {settings.name!r} does not support {positions.needs} positions."
-                f" Those that do: {', '.join(supporting(positions.needs))}."
-                " learned, sinusoidal and none go with every attention."
-            )
-        given["positions"] = positions
+    for name in GIVEN & settings.options.keys():
+        raise UserError(f"attention {settings.name!r}: {name} is set by the model, not an option.")
+    if positions.needs is not None and positions.needs not in supports_of(variant):
+        raise UserError(
+            f"attention {settings.name!r} does not support {positions.needs} positions."
+            f" Those that do: {', '.join(supporting(positions.needs))}."
+            f" {', '.join(positions_for(frozenset()))} go with every attention."
+        )
+    takes = inspect.signature(variant).parameters
+    offered = {"dropout": dropout, "positions": positions if positions.needs else None}
+    given = {name: value for name, value in offered.items() if name in takes}
 
     def build() -> nn.Module:
-        layer: nn.Module = ATTENTION.construct(
-            settings.name, variant, d_model, n_heads, max_len, options=settings.options, **given
-        )
+        with telling_the_line(settings.name):
+            layer: nn.Module = ATTENTION.construct(
+                settings.name, variant, d_model, n_heads, max_len, options=settings.options, **given
+            )
         return layer
 
     return build
@@ -67,7 +73,10 @@ def variant_class(name: str) -> type[nn.Module]:
 
 def supports_of(variant: type[nn.Module]) -> frozenset[str]:
     """Return what a variant declares to support."""
-    declared = frozenset(getattr(variant, "supports", ()))
+    given = getattr(variant, "supports", ())
+    if not isinstance(given, set | frozenset | tuple | list):
+        raise UserError(f"{variant.__name__}.supports must be a set of texts, not {given!r}.")
+    declared = frozenset(map(str, given))
     unknown = sorted(declared - set(CAPABILITIES))
     if unknown:
         raise UserError(
@@ -79,7 +88,8 @@ def supports_of(variant: type[nn.Module]) -> frozenset[str]:
 
 def hash_of_users_files(settings: AttentionSettings) -> str | None:
     """Return what tells whether a user's own files have changed; None if there are none."""
-    references = [settings.name, *map(str, settings.options.values())]
+    references = [settings.name, *map(str, settings.options.values()), settings.positions]
+    references += map(str, settings.position_options.values())
     paths = [reference.rpartition(":")[0] for reference in references if ".py:" in reference]
     if not paths:
         return None
@@ -89,6 +99,12 @@ def hash_of_users_files(settings: AttentionSettings) -> str | None:
             raise UserError(f"there is no file {path}.")
         digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+def positions_for(supports: frozenset[str]) -> list[str]:
+    """List the position schemes that an attention with these capabilities works with."""
+    needs = {name: getattr(POSITIONS.get(name), "needs", None) for name in POSITIONS.names()}
+    return [name for name, needed in needs.items() if needed is None or needed in supports]
 
 
 def supporting(capability: str) -> list[str]:

@@ -106,7 +106,7 @@ class Attention(Protocol):
 
 def check_heads(d_model: int, n_heads: int) -> None:
     """Refuse a width that cannot be shared out among the heads."""
-    if d_model % n_heads:
+    if n_heads < 1 or d_model % n_heads:
         fitting = [n for n in range(1, d_model + 1) if d_model % n == 0]
         raise UserError(
             f"d_model = {d_model} does not divide into n_heads = {n_heads} heads."

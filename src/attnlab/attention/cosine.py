@@ -1,4 +1,4 @@
-"""Cosine attention: only directions count (Luo et al. 2018, arXiv:1702.05870)."""
+"""Cosine attention: only directions count (QKNorm, Henry et al. 2020, arXiv:2010.04245)."""
 
 import math
 

@@ -6,6 +6,8 @@
 ``--set model.attention.options.score=my_file.py:my_score`` uses it for every pair of tokens.
 """
 
+from collections.abc import Callable
+
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -21,7 +23,8 @@ from attnlab.attention.contract import (
 )
 from attnlab.attention.functional import init_qkv_proj, merge_heads, split_heads_qkv
 from attnlab.attention.pairs import Context, attend
-from attnlab.registry import load_part
+from attnlab.errors import UserError
+from attnlab.registry import load_part, telling_the_line
 
 
 @ATTENTION.register("custom")
@@ -47,7 +50,7 @@ class Custom(nn.Module):
         self.proj = nn.Linear(d_model, d_model)
         self.dropout = nn.Dropout(dropout)
         self.positions = positions
-        self.function = negative_distance if score is None else load_part(score, "score")
+        self.function = negative_distance if score is None else _load(score, d_model // n_heads)
 
     def forward(
         self,
@@ -72,6 +75,17 @@ class Custom(nn.Module):
         every_pair = torch.vmap(every_key, in_dims=(0, None))
         scores: Tensor = torch.vmap(torch.vmap(every_pair))(q, k)
         return scores
+
+
+def _load(reference: str, width: int) -> Callable[[Tensor, Tensor], Tensor]:
+    """Load a user's function and try it on two vectors."""
+    function: Callable[[Tensor, Tensor], Tensor] = load_part(reference, "score")
+    q, k = torch.ones(2, 2, width)
+    with telling_the_line(reference):
+        given = torch.vmap(function)(q, k)
+    if given.shape != (2,):
+        raise UserError(f"score {reference!r} must return one number for two vectors.")
+    return function
 
 
 def negative_distance(q: Float[Tensor, " K"], k: Float[Tensor, " K"]) -> Float[Tensor, ""]:

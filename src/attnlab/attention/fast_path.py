@@ -44,7 +44,7 @@ def use(fused_from: int) -> None:
 
 
 def is_fused_faster(k: Tensor) -> bool:
-    """Say which way to take for these keys; on a GPU always the fused one."""
+    """Say which way is faster for these keys; on a GPU the fused one."""
     if k.device.type != "cpu":
         return True
     if _fused_from is None:
@@ -58,27 +58,27 @@ def recorded_or_measured() -> int:
     """Return the length from which the fused kernel is faster, as recorded for this machine."""
     path = cache_folder() / "fast_path.json"
     here = f"{machine.cpu()['name']}, {torch.get_num_threads()} threads, torch {torch.__version__}"
-    try:
-        recorded = read_json(path)
-        if recorded["machine"] == here:
-            return int(recorded["fused_from"])
-    except (AttnlabError, KeyError, TypeError, ValueError, OverflowError, OSError):
-        pass  # nothing recorded that can be read
-    fused_from = measure()
-    with contextlib.suppress(AttnlabError, OSError):  # no place to write: measure the next time
-        path.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(path, to_json({"machine": here, "fused_from": fused_from}))
-    return fused_from
+    recorded: dict[str, int] = {}
+    with contextlib.suppress(AttnlabError, TypeError, ValueError, OverflowError, OSError):
+        recorded = {str(key): int(value) for key, value in read_json(path).items()}
+    if here not in recorded:
+        recorded[here] = measure()
+        with contextlib.suppress(AttnlabError, OSError):  # no place to write: measure again then
+            path.parent.mkdir(parents=True, exist_ok=True)
+            replace_file(path, to_json(recorded))
+    return recorded[here]
 
 
 def measure() -> int:
     """Time both ways forward and back, in turns, and return where the fused one begins to win."""
     fused_from = 2 * LENGTHS[-1]
-    for length in reversed(LENGTHS):
-        plain, fused = _fastest(length)
-        if fused > CLEARLY * plain:
-            break
-        fused_from = length
+    # whoever needs to know may be inferring or computing in bfloat16; the measurement is not
+    with torch.inference_mode(False), torch.enable_grad(), torch.autocast("cpu", enabled=False):
+        for length in reversed(LENGTHS):
+            plain, fused = _fastest(length)
+            if fused > CLEARLY * plain:
+                break
+            fused_from = length
     return 0 if fused_from == LENGTHS[0] else fused_from
 
 
@@ -98,12 +98,11 @@ def _fastest(length: int) -> list[float]:
         return F.scaled_dot_product_attention(q, k, v, is_causal=True)
 
     seconds: dict[Callable[..., Tensor], list[float]] = {plain: [], fused: []}
-    with torch.enable_grad():
-        for _ in range(ROUNDS):
-            for way, taken in seconds.items():
-                began = time.perf_counter()
-                q, k, v = split_heads_qkv(rows[0], rows[1], rows[2], 8)
-                y = merge_heads(way(q, k, v))
-                torch.autograd.grad(y, rows, gradient)
-                taken.append(time.perf_counter() - began)
+    for _ in range(ROUNDS):
+        for way, taken in seconds.items():
+            began = time.perf_counter()
+            q, k, v = split_heads_qkv(rows[0], rows[1], rows[2], 8)
+            y = merge_heads(way(q, k, v))
+            torch.autograd.grad(y, rows, gradient)
+            taken.append(time.perf_counter() - began)
     return [min(taken) for taken in seconds.values()]  # others on the machine only ever add

@@ -94,7 +94,7 @@ def split_heads_qkv(
 
 def split_heads(x: Float[Tensor, "B T D"], n_heads: int) -> Float[Tensor, "B H T K"]:
     """Give every head its share of the width, and move the heads before the tokens."""
-    return x.view(*x.shape[:2], n_heads, -1).transpose(1, 2)
+    return x.view(*x.shape[:2], n_heads, x.shape[-1] // n_heads).transpose(1, 2)
 
 
 def merge_heads(x: Float[Tensor, "B H T K"]) -> Float[Tensor, "B T H*K"]:

@@ -31,7 +31,7 @@ from attnlab.attention.pairs import Context, null_key_bias, reach_of, recall, we
 
 @ATTENTION.register("hard")
 class Hard(nn.Module):
-    """Each token takes one other token's value, the best match, the first of equals."""
+    """Each token takes the value of one token, the best match, the first of equals."""
 
     supports = frozenset(
         {"causal", "bidirectional", "cache", "prefix", "rotary", "alibi", "weights"}
@@ -74,11 +74,12 @@ class Hard(nn.Module):
         q, k, v = recall(q, k, v, context)
         reach = reach_of(q, k, context)
         scores = attn_scaled(pairwise_similarities(q, k), x.shape[-1], self.n_heads)
-        soft = weigh(scores, reach)
-        weights = F.one_hot(soft.argmax(dim=-1), k.shape[2]).to(soft.dtype)
+        seen = scores if reach.bias is None else scores + reach.bias
+        weights = F.one_hot(seen.argmax(dim=-1), k.shape[2]).to(scores.dtype)
         if reach.blind is not None:
             weights = weights.masked_fill(reach.blind, 0.0)
         if self.straight_through:
-            weights = weights + soft - soft.detach()
+            soft = weigh(scores, reach)
+            weights = weights + (soft - soft.detach())
         y = compute_outputs(self.dropout(weights), v)
         return AttentionOutput(self.proj(merge_heads(y)), weights if need_weights else None)

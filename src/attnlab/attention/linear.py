@@ -1,4 +1,7 @@
-"""Linear attention (Katharopoulos et al. 2020, arXiv:2006.16236): no softmax, sums instead."""
+"""Linear attention (Katharopoulos et al. 2020, arXiv:2006.16236): no softmax, sums instead.
+
+There are no weights to drop: dropout acts on the outputs.
+"""
 
 import torch.nn.functional as F
 from jaxtyping import Float

@@ -1,9 +1,11 @@
 """Performer attention, FAVOR+ (Choromanski et al. 2020, arXiv:2009.14794).
 
 exp(q·k) is the mean of exp(w·q − |q|²/2) exp(w·k − |k|²/2) over normal w. With a fixed set of w,
-orthogonal in blocks to vary less, softmax attention becomes a sum of positive features. The
-exponent never exceeds |w|²/2, so nothing overflows, and no maximum over the keys is needed, which
-would let the future in through rounding.
+orthogonal in blocks to vary less, softmax attention becomes a sum of positive features.
+
+The exponent of a key never exceeds |w|²/2, about half the width of a head, so no maximum over the
+keys is needed, which would let the future in through rounding. Keys much longer than the directions
+have features that float32 cannot hold: they get no weight. Dropout acts on the outputs.
 """
 
 import math
@@ -26,6 +28,9 @@ from attnlab.attention.contract import (
 from attnlab.attention.functional import init_qkv_proj, merge_heads, split_heads_qkv
 from attnlab.attention.pairs import Context
 from attnlab.attention.sums import attend_by_sums, weights_of
+
+LARGEST_EXPONENT = 60.0
+"""Reached only in heads wider than about 120, by a key along the longest direction."""
 
 
 @ATTENTION.register("performer")
@@ -88,7 +93,8 @@ class Performer(nn.Module):
 
     def _key_features(self, k: Float[Tensor, "B H S K"]) -> Float[Tensor, "B H S M"]:
         k = k * k.shape[-1] ** -0.25
-        return torch.exp(k @ self.directions.T - k.square().sum(-1, keepdim=True) / 2)
+        exponent = k @ self.directions.T - k.square().sum(-1, keepdim=True) / 2
+        return torch.exp(exponent.clamp(max=LARGEST_EXPONENT))
 
 
 def draw_directions(n_features: int, width: int) -> Float[Tensor, "M K"]:

@@ -15,6 +15,7 @@ app = typer.Typer(
     help="Look at attention variants, check your own, measure what they cost.",
     no_args_is_help=True,
     rich_markup_mode=None,
+    epilog="Example: attnlab attention list",
 )
 solve.app.add_typer(constructions.app)
 app.add_typer(solve.app, name="solve")
@@ -90,7 +91,7 @@ def check(
     FILE holds functions of the exercise (pairwise_similarities, attn_softmax, …), each compared
     with ours, or classes with forward(x, *, mask, …). The exit code is 1 if something is wrong.
     """
-    from attnlab.recipes.attention.check import check_file, check_mutants
+    from attnlab.recipes.attention.check import all_noticed, check_file, check_mutants
 
     if (file is None) != mutants:
         raise UserError("give a FILE to check, or --mutants.")
@@ -105,6 +106,8 @@ def check(
             typer.echo(json.dumps({n: findings_json(r) for n, r in reports.items()}, indent=2))
         else:
             Console().print(mutants_view(reports))
+        if not all_noticed(reports):
+            raise typer.Exit(1)
         return
     path, _, name = file.rpartition(":") if ".py:" in file else (file, "", "")
     report = check_file(Path(path), name=name or None, like=like)
@@ -112,6 +115,8 @@ def check(
         typer.echo(json.dumps(findings_json(report), indent=2, ensure_ascii=False))
     else:
         Console().print(findings_view(report))
+        if like is None and report.keys() - {"functions"}:
+            typer.echo("Its numbers were not compared with a known attention; --like NAME does it.")
     if not all(finding.right for findings in report.values() for finding in findings):
         raise typer.Exit(1)
 
@@ -153,11 +158,11 @@ def cost(
             rounds=rounds,
             on_round=lambda: progress.advance(task),
         )
-    save_figure(costs_figure(costs), out)
     if as_json:
         typer.echo(json.dumps([asdict(one) for one in costs], indent=2))
-        return
-    Console().print(costs_view(costs), f"\n{out}", soft_wrap=False, highlight=False)
+    else:
+        Console().print(costs_view(costs), f"\n{out}", soft_wrap=False, highlight=False)
+    save_figure(costs_figure(costs), out)
 
 
 def _lengths(text: str) -> list[int]:

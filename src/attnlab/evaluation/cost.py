@@ -13,6 +13,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 Work = Callable[[], object]
+SHORT = 128
+"""A length that everything can do."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ def measure_costs(
     once unwatched before it is timed: it must not pay for the memory that its neighbour used.
     """
     shuffle = np.random.default_rng(0)
-    costs: list[Cost] = []
+    costs = [_probe(name, make, min(SHORT, *lengths)) for name, make in candidates.items()]
     for length in sorted(lengths):
         going = {n: m for n, m in candidates.items() if _fits(n, length, costs, limits)}
         works = {name: make(length) for name, make in going.items()}
@@ -63,10 +65,20 @@ def measure_costs(
                 work()
                 seconds[name].append(time.perf_counter() - began)
             on_round()
-        costs += [
+        measured = [
             Cost(name, length, statistics.median(seconds[name]), peaks[name]) for name in works
         ]
-    return costs
+        costs += measured
+    return costs[len(candidates) :]
+
+
+def _probe(name: str, make: Callable[[int], Work], length: int) -> Cost:
+    """Do it once for a short input, to know what a longer one will need."""
+    work = make(length)
+    peak = peak_bytes(work)
+    began = time.perf_counter()
+    work()
+    return Cost(name, length, time.perf_counter() - began, peak)
 
 
 def exponent(costs: Sequence[Cost], name: str, *, above: int = 0) -> float | None:
@@ -88,10 +100,7 @@ def peak_bytes(work: Work) -> int:
 
 def _fits(name: str, length: int, costs: Sequence[Cost], limits: Limits) -> bool:
     """Expect a quadratic rise from the last length, and stay below the limits."""
-    before = [cost for cost in costs if cost.name == name]
-    if not before:
-        return True
-    last = before[-1]
+    last = [cost for cost in costs if cost.name == name][-1]
     rise = (length / last.length) ** 2
     return last.peak_bytes * rise <= limits.peak_bytes and last.seconds * rise <= limits.seconds
 

@@ -2,6 +2,12 @@
 
 import traceback
 from dataclasses import dataclass
+from pathlib import Path
+
+FAILURES = (Exception, SystemExit)
+"""What a user's code may raise; a call of exit() must not end the check."""
+OTHERS = {"torch", "attnlab"}
+"""Folders whose code is not the user's."""
 
 
 @dataclass(frozen=True)
@@ -17,8 +23,10 @@ class Finding:
         return self.problem is None
 
 
-def describe_failure(error: Exception) -> str:
+def describe_failure(error: BaseException) -> str:
     """Say in one line what a user's code raised, and where in it."""
-    last = traceback.extract_tb(error.__traceback__)[-1]
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if not OTHERS & set(Path(frame.filename).parts)]
     message = str(error).partition("\n")[0]
-    return f"it raises {type(error).__name__}: {message} (line {last.lineno}, in {last.name})"
+    where = f" (line {own[-1].lineno}, in {own[-1].name})" if own else ""
+    return f"it raises {type(error).__name__}: {message}{where}"

@@ -32,7 +32,7 @@ MUTANTS = (
     Mutant(
         "view without transpose",
         (
-            "x.view(*x.shape[:2], n_heads, -1).transpose(1, 2)",
+            "x.view(*x.shape[:2], n_heads, x.shape[-1] // n_heads).transpose(1, 2)",
             "x.reshape(x.shape[0], n_heads, x.shape[1], -1)",
         ),
         ("x.view(B, T, self.n_heads, -1).transpose(1, 2)", "x.view(B, self.n_heads, T, -1)"),

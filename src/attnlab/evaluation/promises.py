@@ -129,7 +129,7 @@ def treats_rows_alone(subject: Subject) -> str | None:
     layer, x = subject.layer(), tokens()
     rows = torch.cat([layer(row[None], mask=subject.mask).out for row in x])
     change = _apart(layer(x, mask=subject.mask).out, rows)
-    return f"rows of a batch change each other by {change:.2g}" if change > CLOSE else None
+    return None if change <= CLOSE else f"rows of a batch change each other by {change:.2g}"
 
 
 def teaches_every_parameter(subject: Subject) -> str | None:
@@ -160,7 +160,7 @@ def remembers_by_cache(subject: Subject) -> str | None:
         for start, end in ((0, 3), *((t, t + 1) for t in range(3, T))):
             pieces.append(layer(x[:, start:end], mask=mask, cache=cache).out)
         change = _apart(torch.cat(pieces, dim=1), layer(x, mask=mask).out)
-    if change > CLOSE:
+    if not change <= CLOSE:
         return f"with a cache, token by token, the outputs differ by {change:.2g}"
     return None
 
@@ -195,7 +195,8 @@ def shows_its_weights(subject: Subject) -> str | None:
     hidden = ~mask.dense(T, T, x.device).expand_as(weights)
     if float(weights[hidden].abs().sum()) > 0 or float(weights.min()) < 0:
         return "a hidden key has weight, or a weight is negative"
-    if "causal" not in subject.breaks and _apart(weights.sum(-1), torch.ones(B, H, T)) > CLOSE:
+    sums_to_1 = _apart(weights.sum(-1), torch.ones(B, H, T)) <= CLOSE
+    if "causal" not in subject.breaks and not sums_to_1:
         return "the weights of a query do not sum to 1"
     return None
 

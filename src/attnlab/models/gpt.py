@@ -1,4 +1,4 @@
-"""A decoder-only transformer: pre-norm, GELU, attention and positions by name (GPT, 2018)."""
+"""A decoder-only transformer: pre-norm, GELU, attention and positions by name (GPT-2, 2019)."""
 
 from collections.abc import Callable, Sequence
 from itertools import repeat

@@ -46,6 +46,8 @@ def check_figure_path(path: Path) -> None:
         raise UserError(f"{path}: a figure is written as {' or '.join(FIGURE_KINDS)}.")
     if not path.parent.is_dir():
         raise UserError(f"{path}: there is no folder {path.parent}.")
+    if path.is_dir():
+        raise UserError(f"{path} is a folder; give the name of a file.")
 
 
 def save_figure(figure: Figure, path: Path) -> None:

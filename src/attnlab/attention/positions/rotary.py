@@ -1,6 +1,9 @@
 """Rotary positions (Su et al. 2021, arXiv:2104.09864): scores see distances alone."""
 
+from typing import Annotated
+
 import torch
+from annotated_types import Gt
 from jaxtyping import Float
 from torch import Tensor
 
@@ -21,7 +24,7 @@ class RotaryPositions(Positions):
         n_heads: int,
         max_len: int,  # noqa: ARG002 - every scheme is built alike
         *,
-        base: float = 10_000.0,
+        base: Annotated[float, Gt(0)] = 10_000.0,
     ) -> None:
         super().__init__()
         if d_model // n_heads % 2:

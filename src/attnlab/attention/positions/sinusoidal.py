@@ -1,8 +1,10 @@
 """Sinusoidal positions (Vaswani et al. 2017, arXiv:1706.03762, §3.5); they never end."""
 
 import math
+from typing import Annotated
 
 import torch
+from annotated_types import Gt
 from jaxtyping import Float
 from torch import Tensor
 
@@ -20,7 +22,7 @@ class SinusoidalPositions(Positions):
         n_heads: int,  # noqa: ARG002
         max_len: int,  # noqa: ARG002
         *,
-        base: float = 10_000.0,
+        base: Annotated[float, Gt(0)] = 10_000.0,
         scale: float = 1.0,
     ) -> None:
         super().__init__()

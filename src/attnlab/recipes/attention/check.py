@@ -1,28 +1,36 @@
 """Check a student's file: the functions of the exercise, or classes that are attention."""
 
+import contextlib
 import inspect
+import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
 
-from torch import nn
+from torch import Tensor, nn
 
 from attnlab.attention.assemble import supports_of, variant_class
 from attnlab.errors import UserError, did_you_mean
-from attnlab.evaluation.findings import Finding, describe_failure
+from attnlab.evaluation.findings import FAILURES, Finding, describe_failure
 from attnlab.evaluation.mutants import MUTANTS, class_with, functions_with
-from attnlab.evaluation.promises import D, H, Subject, T, promises_of
+from attnlab.evaluation.promises import D, H, Subject, T, promises_of, tokens
 from attnlab.evaluation.steps import FUNCTIONS, check_functions
 from attnlab.evaluation.twins import compare_with
 from attnlab.registry import is_own, load_file
 
+NO_BUG = "no bug"
 Report = dict[str, list[Finding]]
 """What was found, by class; the functions of the exercise stand under ``functions``."""
 
 
 def check_file(file: Path, *, name: str | None = None, like: str | None = None) -> Report:
     """Check what a file holds, or the one class of that name; ``like`` is what it should equal."""
+    with contextlib.redirect_stdout(sys.stderr):  # what the file prints is not our answer
+        return _check_file(file, name=name, like=like)
+
+
+def _check_file(file: Path, *, name: str | None, like: str | None) -> Report:
     module = load_file(file)
     functions = {n: f for n, f in vars(module).items() if n in FUNCTIONS and is_own(f, module)}
     classes = _attention_classes(module)
@@ -40,22 +48,36 @@ def check_file(file: Path, *, name: str | None = None, like: str | None = None) 
 
 def check_class(variant: type[nn.Module], *, like: str | None = None) -> list[Finding]:
     """Check every promise that a class makes, and if asked, that it equals a variant of ours."""
+    reference = None if like is None else variant_class(like)
     supports = supports_of(variant) or frozenset({"causal"})
     subject = Subject(lambda: variant(D, H, T), supports, frozenset(getattr(variant, "breaks", ())))
-    try:
-        variant(D, H, T)
-    except Exception as error:
-        built = f"{variant.__name__}(d_model={D}, n_heads={H}, max_len={T})"
-        return [Finding("is built", f"{built}: {describe_failure(error)}")]
+    if unusable := _unusable(variant, subject):
+        return [unusable]
     findings = [
         Finding(promise.__name__.replace("_", " "), _said(lambda p=promise: p(subject)))  # type: ignore[misc]
         for promise in promises_of(supports)
     ]
-    if like is not None:
-        reference = variant_class(like)
+    if reference is not None and like is not None:
         equal = _said(lambda: compare_with(subject, lambda: reference(D, H, T), like))
         findings.append(Finding(f"equals {like}", equal))
     return findings
+
+
+def _unusable(variant: type[nn.Module], subject: Subject) -> Finding | None:
+    """Say once what keeps every promise from being tried."""
+    built = f"{variant.__name__}(d_model={D}, n_heads={H}, max_len={T})"
+    try:
+        variant(D, H, T)
+    except FAILURES as error:
+        return Finding("is built", f"{built}: {describe_failure(error)}")
+    try:
+        output = subject.layer()(tokens(), mask=subject.mask)
+    except FAILURES as error:
+        return Finding("is called", f"forward(x, mask=…): {describe_failure(error)}")
+    if not isinstance(getattr(output, "out", None), Tensor):
+        kind = type(output).__name__
+        return Finding("is called", f"forward returns {kind}: return AttentionOutput(out, weights)")
+    return None
 
 
 def check_mutants() -> dict[str, Report]:
@@ -71,14 +93,23 @@ def check_mutants() -> dict[str, Report]:
                 file = Path(folder) / f"{kind}.py"
                 file.write_text(text, encoding="utf-8")
                 report |= check_file(file, like="dot_product")
-            reports[mutant.name if mutant else "no bug"] = report
+            reports[mutant.name if mutant else NO_BUG] = report
     return reports
+
+
+def all_noticed(reports: Mapping[str, Report]) -> bool:
+    """Say whether every bug was noticed in both forms, and nothing where there is none."""
+    return all(
+        all(finding.right for finding in findings) == (name == NO_BUG)
+        for name, report in reports.items()
+        for findings in report.values()
+    )
 
 
 def _said(promise: Callable[[], str | None]) -> str | None:
     try:
         return promise()
-    except Exception as error:
+    except FAILURES as error:
         return describe_failure(error)
 
 
@@ -90,6 +121,7 @@ def _attention_classes(module: ModuleType) -> dict[str, type[nn.Module]]:
         if isinstance(value, type)
         and issubclass(value, nn.Module)
         and is_own(value, module)
+        and callable(value.forward)
         and "mask" in inspect.signature(value.forward).parameters
     }
 

@@ -1,5 +1,6 @@
 """Look at one attention: what it is, what it takes, what it promises and breaks."""
 
+import contextlib
 import inspect
 import sys
 from dataclasses import dataclass
@@ -8,15 +9,18 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from annotated_types import Ge
 
-from attnlab.attention.assemble import attention_builder, supports_of, variant_class
+from attnlab.attention.assemble import (
+    GIVEN,
+    attention_builder,
+    positions_for,
+    supports_of,
+    variant_class,
+)
 from attnlab.attention.contract import Positions
-from attnlab.attention.positions import POSITIONS
 from attnlab.attention.settings import AttentionSettings
 
 SIZE = {"d_model": 256, "n_heads": 8, "max_len": 128}
 NAMES = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
-GIVEN = ("dropout", "positions")
-"""Options that the model gives, not the user."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +42,9 @@ class Portrait:
 
 def show_attention(name: str) -> Portrait:
     """Read it all from the class and from one layer built of it."""
-    variant = variant_class(name)
-    layer = attention_builder(AttentionSettings(name), Positions(), **SIZE)()
+    with contextlib.redirect_stdout(sys.stderr):  # what a user's file prints is not our answer
+        variant = variant_class(name)
+        layer = attention_builder(AttentionSettings(name), Positions(), **SIZE)()
     supports = supports_of(variant)
     module = inspect.getdoc(sys.modules[variant.__module__]) or ""
     return Portrait(
@@ -47,7 +52,7 @@ def show_attention(name: str) -> Portrait:
         "\n\n".join(filter(None, [module, inspect.cleandoc(variant.__doc__ or "")])),
         _options(variant),
         sorted(supports),
-        [p for p in POSITIONS.names() if p not in ("rotary", "alibi") or p in supports],
+        positions_for(supports),
         sorted(getattr(layer, "breaks", ())),
         list(getattr(layer, "null_directions", ())),
         {n: list(p.shape) for n, p in layer.named_parameters()},
@@ -75,4 +80,4 @@ def _kind(annotation: Any) -> str:
     if isinstance(annotation, UnionType) or get_origin(annotation) is Union:
         kinds = [kind for kind in get_args(annotation) if kind is not type(None)]
         return " or ".join(map(_kind, kinds))
-    return NAMES.get(annotation, str(annotation))
+    return NAMES.get(annotation, "anything")

@@ -22,6 +22,7 @@ from attnlab.models.gpt import GPT
 from attnlab.models.next_token import NextToken, row_losses
 from attnlab.recipes.attention.settle import settle_attention
 from attnlab.recipes.knowledge.settings import DemoSettings
+from attnlab.registry import telling_the_line
 from attnlab.runs import machine
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training.inference import inference
@@ -52,7 +53,7 @@ class Subject:
     """The model under test with its vocabulary: what it learns from, and how it is asked."""
 
     def __init__(self, world: World, settings: DemoSettings) -> None:
-        self.world = world
+        self.world, self.attention = world, settings.model.attention
         questions = [p.question for p in (*world.train, *world.dev, *world.test)]
         self.vocabulary = CharacterVocabulary([*world.sentences, *questions, *PLACES])
         rows = self._rows()
@@ -126,7 +127,8 @@ class Subject:
 
 def _leak(subject: Subject) -> Leak:
     """Measure what the model sees of the future; refuse one that does not say it does."""
-    leak = model_leak(subject.model, subject.task.batch(1).inputs[:LEAK_ROWS])
+    with telling_the_line(subject.attention.name):
+        leak = model_leak(subject.model, subject.task.batch(1).inputs[:LEAK_ROWS])
     refuse_undeclared(leak, subject.model)
     return leak
 
