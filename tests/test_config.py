@@ -369,6 +369,8 @@ def test_every_setting_of_the_demo_has_a_meaning() -> None:
 
 def test_only_options_are_open_to_any_key() -> None:
     assert [field.key for field in describe(DemoSettings) if field.is_open] == [
+        "model.attention.options",
+        "model.attention.position_options",
         "training.optimiser.options",
         "training.sparse_optimiser.options",
         "training.schedule.options",

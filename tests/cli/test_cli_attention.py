@@ -110,8 +110,7 @@ def test_cost_refuses_before_it_measures(attnlab: Attnlab) -> None:
 
 def test_what_a_users_class_prints_does_not_spoil_the_answer(attnlab: Attnlab) -> None:
     text = class_with(None).replace(
-        "        B, T, D = x.shape\n        q, k",
-        "        B, T, D = x.shape\n        print('hi')\n        q, k",
+        "        scores = q @", "        print('hi')\n        scores = q @"
     )
     Path("loud.py").write_text("print('loaded')\n" + text, encoding="utf-8")
     for command in (

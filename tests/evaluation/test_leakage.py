@@ -156,9 +156,8 @@ def test_the_first_and_the_last_place_are_cut(n_tokens: int) -> None:
     cuts = leakage._cuts(n_tokens)
     assert cuts[0] == 1
     assert cuts[-1] == n_tokens - 1
-    assert len(cuts) == min(12, n_tokens - 1)
-    steps = {b - a for a, b in pairwise(cuts)}
-    assert not steps or max(steps) - min(steps) <= 1
+    assert max((b - a for a, b in pairwise(cuts)), default=1) <= max(1, round(n_tokens / 100))
+    assert set(range(32, n_tokens, 32)) <= set(cuts)
 
 
 def test_one_token_has_no_future() -> None:
@@ -208,7 +207,7 @@ def test_a_model_that_gives_no_number_is_found(place: int) -> None:
     leak = model_leak(model, make_tokens())
     assert leak.found
     assert math.isnan(leak.largest_change)
-    with pytest.raises(UserError, match=r"changes by nan when"):
+    with pytest.raises(UserError, match=r"^this model gives outputs that are not a number"):
         refuse_undeclared(leak, model)
 
 
@@ -278,5 +277,5 @@ def test_a_peek_at_one_next_token_is_found_wherever_a_chunk_may_end(
 def test_what_is_not_a_number_is_not_called_a_look_into_the_future() -> None:
     leak = model_leak(Nan(lambda given: torch.ones_like(given, dtype=torch.bool)), make_tokens())
     assert leak.sentence() == "some outputs are not a number"
-    with pytest.raises(UserError, match="^this model gives outputs that are not a number"):
+    with pytest.raises(UserError, match=r"^this model gives outputs that are not a number"):
         refuse_undeclared(leak, nn.Identity())

@@ -25,13 +25,8 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(disk)], check=True)
 
 
-@pytest.mark.parametrize(
-    "processes",
-    [
-        pytest.param(1, id="one process"),
-        pytest.param(2, id="two processes", marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("processes", [1, 2], ids=["one process", "two processes"])
 def test_a_full_disk_is_named_and_the_run_resumes_once_there_is_room(
     processes: int, small_disk: Path, undisturbed: Any
 ) -> None:

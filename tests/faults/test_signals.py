@@ -22,24 +22,17 @@ def wait_for_steps(folder: Path, count: int) -> None:
     raise AssertionError("the run logs no steps")
 
 
-@pytest.mark.parametrize("number", [signal.SIGUSR1], ids=lambda n: n.name)
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "number",
+    [signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2],
+    ids=lambda n: n.name,
+)
 def test_a_signal_saves_and_the_same_command_goes_on(
     number: signal.Signals, tmp_path: Path
 ) -> None:
-    check_signal(number, tmp_path)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "number", [signal.SIGINT, signal.SIGTERM, signal.SIGUSR2], ids=lambda n: n.name
-)
-def test_other_signals_save_too(number: signal.Signals, tmp_path: Path) -> None:
-    check_signal(number, tmp_path)
-
-
-def check_signal(number: signal.Signals, folder: Path) -> None:
-    process = start(folder, **LONG)
-    wait_for_steps(folder, 3)
+    process = start(tmp_path, **LONG)
+    wait_for_steps(tmp_path, 3)
     process.send_signal(number)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 128 + number
@@ -47,10 +40,10 @@ def check_signal(number: signal.Signals, folder: Path) -> None:
     assert "Traceback" not in err
     stopped = re.search(r"stopped after step (\d+) of 4000", err)
     assert stopped, err
-    newest = sorted((folder / NAME / "checkpoints").glob("step-*"))[-1]
+    newest = sorted((tmp_path / NAME / "checkpoints").glob("step-*"))[-1]
     assert int(newest.name.removeprefix("step-")) == int(stopped[1])
-    again = start(folder, **LONG)
-    wait_for_steps(folder, int(stopped[1]) + 1)
+    again = start(tmp_path, **LONG)
+    wait_for_steps(tmp_path, int(stopped[1]) + 1)
     again.send_signal(number)
     _, err = again.communicate(timeout=60)
     assert f"going on after step {int(stopped[1]):,} of" in err

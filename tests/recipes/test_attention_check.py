@@ -173,7 +173,7 @@ def test_common_ways_to_write_it_are_right(tmp_path: Path, text: str) -> None:
 
 
 def test_calling_exit_is_a_failure(tmp_path: Path) -> None:
-    found = check_text(tmp_path, "def attn_softmax(A): exit(0)")
+    found = check_text(tmp_path, "def attn_softmax(A): raise SystemExit(0)")
     assert found == {"attn_softmax": "it raises SystemExit: 0 (line 3, in attn_softmax)"}
 
 

@@ -33,7 +33,7 @@ from attnlab.training.task import Evaluation
 
 JOB = "knowledge-demo"
 MAX_ANSWER = max(map(len, PLACES)) + 1
-LEAK_ROWS = 4
+LEAK_ROWS = 2
 
 
 def run_demo(settings: DemoSettings, *, place: RunPlace, console: Console) -> Run:
