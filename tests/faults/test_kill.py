@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from processes import INTERVAL, NAME, STEPS, finish, outcome, start
 
-QUICK_POINTS = ["after step 9", "save 2: half model.safetensors"]
+HALF_WRITTEN = "save 2: half model.safetensors"
 STEP_POINTS = [f"after step {n}" for n in (1, 5, 6, 8, 12, 16, 18, 23, STEPS)]
 SAVE_POINTS = [
     "save 1: half state.json",
@@ -55,8 +55,15 @@ def steps_done(folder: Path) -> int:
     return max((json.loads(line)["step"] for line in log.splitlines()), default=0)
 
 
-@pytest.mark.parametrize("processes", [1, 2], ids=["one process", "two processes"])
-@pytest.mark.parametrize("point", QUICK_POINTS)
+@pytest.mark.parametrize(
+    ("point", "processes"),
+    [
+        pytest.param("after step 9", 1, id="after a step, one process"),
+        pytest.param(HALF_WRITTEN, 1, id="half written, one process"),
+        pytest.param(HALF_WRITTEN, 2, id="half written, two processes"),
+        pytest.param("after step 9", 2, id="after a step, two processes", marks=pytest.mark.slow),
+    ],
+)
 def test_a_killed_run_resumes_bit_for_bit(
     point: str, processes: int, tmp_path: Path, undisturbed: Any
 ) -> None:

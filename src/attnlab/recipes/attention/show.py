@@ -44,8 +44,8 @@ def show_attention(name: str) -> Portrait:
     """Read it all from the class and from one layer built of it."""
     with contextlib.redirect_stdout(sys.stderr):  # what a user's file prints is not our answer
         variant = variant_class(name)
+        supports = supports_of(variant)
         layer = attention_builder(AttentionSettings(name), Positions(), **SIZE)()
-    supports = supports_of(variant)
     module = inspect.getdoc(sys.modules[variant.__module__]) or ""
     return Portrait(
         name,
