@@ -63,7 +63,7 @@ class Registry(Generic[Part]):
 
         ``path/to/file.py:Name`` is a user's own part, which needs no registration.
         """
-        if ".py:" in name:
+        if users_file(name):
             part: Part = load_part(name, self.kind)
             return part
         if name not in self._parts:
@@ -126,6 +126,11 @@ class Registry(Generic[Part]):
             ) from None
 
 
+def users_file(reference: str) -> Path | None:
+    """Return the path of ``path/to/file.py:Name``; None for the name of a part of ours."""
+    return Path(reference.rpartition(":")[0]) if ".py:" in reference else None
+
+
 def load_part(reference: str, kind: str) -> Any:
     """Return what a user's file calls by that name: ``path/to/file.py:Name``."""
     place, _, name = reference.rpartition(":")
@@ -174,9 +179,9 @@ def telling_the_line(reference: str) -> Iterator[None]:
     except (AttnlabError, SyntaxError):
         raise
     except (Exception, SystemExit) as error:
-        if ".py:" not in reference:
+        path = users_file(reference)
+        if path is None:
             raise
-        path = Path(reference.rpartition(":")[0])
         frames = traceback.extract_tb(error.__traceback__)
         lines = [f.lineno for f in frames if _as_given(f.filename, path) == path]
         where = f", line {lines[-1]}" if lines else ""

@@ -74,6 +74,7 @@ def test_a_signal_to_one_of_two_processes_stops_both(tmp_path: Path) -> None:
     assert (tmp_path / NAME / "checkpoints" / f"step-{int(stopped[1]):08d}").is_dir()
 
 
+@pytest.mark.slow
 def test_a_run_stopped_by_ctrl_c_ends_as_if_it_had_not_been(
     tmp_path: Path, undisturbed: Any
 ) -> None:

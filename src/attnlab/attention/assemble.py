@@ -3,7 +3,6 @@
 import hashlib
 import inspect
 from collections.abc import Callable
-from pathlib import Path
 
 from torch import nn
 
@@ -12,7 +11,7 @@ from attnlab.attention.contract import CAPABILITIES, Positions
 from attnlab.attention.positions import POSITIONS
 from attnlab.attention.settings import AttentionSettings
 from attnlab.errors import UserError
-from attnlab.registry import telling_the_line
+from attnlab.registry import telling_the_line, users_file
 
 GIVEN = {"dropout", "positions"}
 """What a model gives to its attention; the rest are the variant's own options."""
@@ -90,11 +89,11 @@ def hash_of_users_files(settings: AttentionSettings) -> str | None:
     """Return what tells whether a user's own files have changed; None if there are none."""
     references = [settings.name, *map(str, settings.options.values()), settings.positions]
     references += map(str, settings.position_options.values())
-    paths = [reference.rpartition(":")[0] for reference in references if ".py:" in reference]
+    paths = [path for path in map(users_file, references) if path is not None]
     if not paths:
         return None
     digest = hashlib.sha256()
-    for path in map(Path, paths):
+    for path in paths:
         if not path.is_file():
             raise UserError(f"there is no file {path}.")
         digest.update(path.read_bytes())

@@ -1,20 +1,20 @@
 """What every attention variant takes and gives.
 
-A variant is a module built as ``Variant(d_model, n_heads, max_len, *, dropout=0.0, ...)``. Its
-class declares ``supports``, a subset of ``CAPABILITIES``, and where they apply ``breaks``, the
-promises it breaks, and ``null_directions``, the parameters whose gradient is zero whatever the
-data. A variant that supports rotary or ALiBi takes ``positions`` besides.
+A variant is a module built as ``Variant(d_model, n_heads, max_len, *, dropout=0.0, ...)``. It is
+called as ``forward(x, *, mask, cache=None, prefix=None, need_weights=False)`` and returns an
+``AttentionOutput``. Its class declares ``supports``, a subset of ``CAPABILITIES``, and where they
+apply ``breaks``, the promises it breaks, and ``null_directions``, the parameters whose gradient is
+zero whatever the data. A variant that supports rotary or ALiBi takes ``positions`` besides.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from attnlab.attention.cache import Cache
 from attnlab.errors import UserError
 
 CAPABILITIES = ("causal", "bidirectional", "cache", "prefix", "rotary", "alibi", "weights")
@@ -83,25 +83,6 @@ class Positions(nn.Module):
     def bias(self, distance: Int[Tensor, "T S"]) -> Float[Tensor, "H T S"] | None:  # noqa: ARG002
         """Give what is added to the scores; ``distance`` is how far back a key lies."""
         return None
-
-
-@runtime_checkable
-class Attention(Protocol):
-    """What a model calls."""
-
-    supports: frozenset[str]
-
-    def __call__(
-        self,
-        x: Float[Tensor, "B T D"],
-        *,
-        mask: AttentionMask,
-        cache: Cache | None = None,
-        prefix: Prefix | None = None,
-        need_weights: bool = False,
-    ) -> AttentionOutput:
-        """Let every token look at those it may see."""
-        ...
 
 
 def check_heads(d_model: int, n_heads: int) -> None:
