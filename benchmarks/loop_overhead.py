@@ -13,7 +13,7 @@ import argparse
 import statistics
 import tempfile
 import time
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -50,7 +50,7 @@ def demo_settings(steps: int) -> DemoSettings:
 
 def new_task(settings: DemoSettings) -> NextToken:
     """Build model and data afresh, the same ones every time."""
-    world = make_world(**asdict(settings.world))
+    world = make_world(settings.world)
     task = Subject(world, settings).task
     task.evaluate = lambda: None
     return task

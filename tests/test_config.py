@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnlab.config import describe, from_dict, resolve, to_dict, to_yaml
+from attnlab.data.settings import WorldSettings
 from attnlab.errors import UserError
-from attnlab.recipes.knowledge.settings import DemoSettings, ModelSettings, WorldSettings
+from attnlab.recipes.knowledge.settings import DemoSettings, ModelSettings
 from attnlab.training.settings import OptimiserSettings, TrainingSettings
 
 

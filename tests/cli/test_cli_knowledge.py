@@ -16,7 +16,7 @@ Attnlab = Callable[..., tuple[int, str, str]]
 
 DEMO = ("knowledge", "demo")
 TINY = [
-    *("--set", "world={people: 10, sentences: 2}"),
+    *("--set", "world={people: 10, biographies: 2}"),
     *("--set", "model={d_model: 12, n_heads: 3, n_layers: 1}"),
     *("--set", "training.threads=1"),
     *("--length", "2 steps"),
@@ -136,12 +136,16 @@ MISTAKES = {
         "d_model = 12 does not divide into n_heads = 5 heads.",
     ),
     "too many people": (
-        ["--set", "world.people=781"],
-        "world.people = 781 is not possible: there are 780 names.",
+        ["--set", "world.people=75169"],
+        "people = 75169 is not possible: there are 75168 names. Choose fewer people.",
+    ),
+    "too many biographies": (
+        ["--set", "world.biographies=27"],
+        "biographies = 27 is not possible: a birthplace can be told in 26 ways.",
     ),
     "too many sentences": (
         ["--set", "world.sentences=9"],
-        "world.sentences = 9 is not possible: there are 8 forms.",
+        "world.sentences = 9 is not possible: input should be less than or equal to 5.",
     ),
 }
 

@@ -14,7 +14,8 @@ STEPS, INTERVAL = 26, 5
 # 6 steps an epoch; a checkpoint every 5 steps and at each better evaluation, every 8 steps.
 TINY = {
     "world.people": 15,
-    "world.sentences": 2,
+    "world.biographies": 2,
+    "world.held_out": 0,
     "model.d_model": 12,
     "model.n_heads": 3,
     "model.n_layers": 1,

@@ -25,11 +25,6 @@ app = typer.Typer(
 QUESTIONS = 3
 
 
-@app.callback()
-def _group() -> None:
-    """Keep the group a group while it has one command."""
-
-
 @app.command(epilog="Example: attnlab knowledge demo --seed 1 --set world.people=300")
 def demo(
     config: ConfigFile = None,
@@ -78,3 +73,37 @@ def demo(
         console.print()
         console.print(terminal.answers(run.predictions("test")[:QUESTIONS]))
         console.print(f"\n{run.path}", highlight=False, soft_wrap=True)
+
+
+@app.command(epilog="Example: attnlab knowledge world worlds/big --people 10000")
+def world(
+    folder: Annotated[
+        Path, typer.Argument(help="Where the files go; may be new.", metavar="FOLDER")
+    ] = Path("world"),
+    config: ConfigFile = None,
+    people: Annotated[int | None, typer.Option(help="How many people there are.")] = None,
+    biographies: Annotated[
+        int | None, typer.Option(help="Biographies of everybody, or of each celebrity.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the world.")] = None,
+    sets: Assignments = None,
+    show_settings: ShowSettings = False,
+) -> None:
+    """Make up people and write their biographies and questions as the course's files.
+
+    Writes wiki.txt, birth_places_train.tsv, birth_dev.tsv, birth_test_inputs.tsv, birth_test.tsv,
+    birth_unseen.tsv and world.json, and never over a file of another world.
+    """
+    from attnlab.config import resolve, to_yaml
+    from attnlab.data.settings import WorldSettings
+
+    flags = {"people": people, "biographies": biographies, "seed": seed}
+    settings = resolve(WorldSettings, file=config, flags=flags, sets=sets or ())
+    if show_settings:
+        typer.echo(to_yaml(settings), nl=False)
+        return
+
+    from attnlab.recipes.knowledge.world import write_world
+
+    for line in write_world(settings, folder):
+        typer.echo(line)

@@ -1,87 +1,105 @@
-"""A small world that we made up: people, where they were born, and sentences that say so."""
+"""A world that we made up: people, where they were born, and biographies that say so.
 
+Its dials are those of Allen-Zhu and Li, "Physics of Language Models: Part 3.1" (2023,
+arXiv:2309.14316): how often and in how many ways a fact is told decides whether a model that has
+read it can answer a question about it.
+"""
+
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from attnlab.data.biographies import MOST_BIOGRAPHIES, write_biographies
+from attnlab.data.people import MOST_PEOPLE, Person, draw_people
+from attnlab.data.settings import WorldSettings
 from attnlab.errors import UserError
 from attnlab.training.randomness import rng
-
-FIRST_NAMES = (
-    "Ada Bela Cora Davit Edda Farid Gala Hugo Ines Jonas Kaya Leon Mira Nilo Olga Pavel Quinn Rosa"
-    " Samir Tilda Uma Viktor Wanda Xenia Yusuf Zora Anton Birte Carlo Dunja"
-).split()
-LAST_NAMES = (
-    "Abel Brandt Cerny Duarte Ekman Fabre Gallo Haddad Ivanov Jansen Kowal Lindqvist Moreau Nakano"
-    " Okafor Petrov Quist Rossi Silva Tanaka Ullman Varga Weiss Ximenes Yilmaz Zeller"
-).split()
-PLACES = (
-    "Athens Bergen Cairo Delhi Essen Florence Geneva Havana Istanbul Jakarta Kyoto Lima Madrid"
-    " Nairobi Oslo Prague Quito Riga Seoul Tunis"
-).split()
-JOBS = "painter doctor pilot farmer judge baker actor sailor tailor teacher".split()
-SENTENCES = (
-    "{name} was born in {place}.",
-    "{name}, a {job}, was born in {place}.",
-    "The {job} {name} was born in {place}.",
-    "{name} is a {job} born in {place}.",
-    "Born in {place}: {name}, a {job}.",
-    "{place} is the birthplace of {name}.",
-    "{name} comes from {place}.",
-    "{name} ({place}) is a {job}.",
-)
-QUESTION = "Where was {name} born?"
-
-
-@dataclass(frozen=True)
-class Person:
-    """Somebody who does not exist."""
-
-    name: str
-    place: str
-    job: str
-
-    @property
-    def question(self) -> str:
-        """Ask for the birthplace."""
-        return QUESTION.format(name=self.name)
 
 
 @dataclass(frozen=True)
 class World:
-    """Sentences about everybody; questions for some to learn from, for others to be asked."""
+    """Texts about everybody but the unseen; questions to learn from, and questions to be asked."""
 
-    sentences: Sequence[str]
+    texts: Sequence[str]
+    """The biographies, one line each, in random order."""
     train: Sequence[Person]
     dev: Sequence[Person]
     test: Sequence[Person]
+    unseen: Sequence[Person]
+    """People about whom nothing is written."""
+
+    @property
+    def everybody(self) -> list[Person]:
+        """All the people there are."""
+        return [*self.train, *self.dev, *self.test, *self.unseen]
+
+    def commonest_place(self) -> tuple[str, float]:
+        """Return where most people were born, and their share: what a constant answer is worth."""
+        people = self.everybody
+        ((place, count),) = Counter(person.place for person in people).most_common(1)
+        return place, count / len(people)
 
 
-def make_world(*, people: int, sentences: int, asked_share: float, seed: int) -> World:
-    """Draw people and write ``sentences`` different sentences about each.
+def make_world(settings: WorldSettings) -> World:
+    """Draw people and write about them; the same settings give the same world.
 
-    ``asked_share`` of them are dev, as many again test. Their questions are never trained on.
-    Nobody's birthplace depends on the name: it can only be known from the sentences.
+    Nobody's birthplace depends on the name: it can only be known from the texts. A dial moves
+    alone: people and birthplaces stay as they are while the texts about them change.
     """
-    most = len(FIRST_NAMES) * len(LAST_NAMES)
-    if people > most:
-        raise UserError(f"world.people = {people} is not possible: there are {most} names.")
-    if sentences > len(SENTENCES):
+    _refuse_too_many(settings)
+    asked, unseen = _sizes(settings)
+    people = draw_people(settings.people, seed=settings.seed)
+    first = 2 * asked + unseen
+    train = _with_celebrities(people[first:], settings)
+    others = [
+        replace(person, celebrity=settings.celebrities == 1) for person in people[: 2 * asked]
+    ]
+    written = [*train, *others]
+    texts = write_biographies(
+        written,
+        [settings.biographies if person.celebrity else 1 for person in written],
+        sentences=settings.sentences,
+        order=settings.order,
+        seed=settings.seed,
+    )
+    rng(settings.seed, "documents").shuffle(texts)
+    return World(texts, train, others[:asked], others[asked:], people[2 * asked : first])
+
+
+def _refuse_too_many(settings: WorldSettings) -> None:
+    if settings.people > MOST_PEOPLE:
         raise UserError(
-            f"world.sentences = {sentences} is not possible: there are {len(SENTENCES)} forms."
+            f"people = {settings.people} is not possible: there are {MOST_PEOPLE} names."
+            " Choose fewer people."
         )
-    generator = rng(seed, "people")
-    everybody = [
-        Person(
-            f"{FIRST_NAMES[i // len(LAST_NAMES)]} {LAST_NAMES[i % len(LAST_NAMES)]}",
-            PLACES[generator.integers(len(PLACES))],
-            JOBS[generator.integers(len(JOBS))],
+    if settings.biographies > MOST_BIOGRAPHIES:
+        raise UserError(
+            f"biographies = {settings.biographies} is not possible: a birthplace can be told in"
+            f" {MOST_BIOGRAPHIES} ways. Choose at most that many."
         )
-        for i in generator.choice(most, people, replace=False)
-    ]
-    text = [
-        SENTENCES[form].format(name=person.name, place=person.place, job=person.job)
-        for person in everybody
-        for form in generator.choice(len(SENTENCES), sentences, replace=False)
-    ]
-    n = max(1, round(asked_share * people))
-    return World(text, everybody[2 * n :], everybody[:n], everybody[n : 2 * n])
+
+
+def _sizes(settings: WorldSettings) -> tuple[int, int]:
+    """Return how many people are in dev, and in test, and how many are unseen."""
+    asked = max(1, round(settings.asked_share * settings.people))
+    unseen = max(1, round(settings.held_out * settings.people)) if settings.held_out else 0
+    if 2 * asked + unseen >= settings.people:
+        raise UserError(
+            f"asked_share = {settings.asked_share} (dev, and as many again test) and held_out ="
+            f" {settings.held_out} leave none of {settings.people} people for train. Lower one."
+        )
+    return asked, unseen
+
+
+def _with_celebrities(train: Sequence[Person], settings: WorldSettings) -> list[Person]:
+    """Make the wanted number of people of train celebrities, or all of them at a share of 1."""
+    wanted = round(settings.celebrities * settings.people)
+    if settings.celebrities == 1:
+        wanted = len(train)
+    if wanted > len(train):
+        raise UserError(
+            f"celebrities = {settings.celebrities} is {wanted} people, but train, where they all"
+            f" are, has {len(train)}. Lower it, asked_share or held_out; or give 1 for everybody."
+        )
+    chosen = set(rng(settings.seed, "celebrities").permutation(len(train))[:wanted].tolist())
+    return [replace(person, celebrity=i in chosen) for i, person in enumerate(train)]

@@ -5,7 +5,6 @@ it has read about them.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from statistics import fmean
 from typing import Any
 
@@ -13,7 +12,9 @@ from rich.console import Console
 
 from attnlab.data.batches import Batches, TokenRow
 from attnlab.data.characters import CharacterVocabulary
-from attnlab.data.world import PLACES, Person, World, make_world
+from attnlab.data.people import Person
+from attnlab.data.world import World, make_world
+from attnlab.data.world_words import PLACES
 from attnlab.evaluation.accuracy import score_answers, share_right
 from attnlab.evaluation.leakage import Leak, model_leak, refuse_undeclared
 from attnlab.evaluation.ledger import split_ledger
@@ -41,7 +42,7 @@ def run_demo(settings: DemoSettings, *, place: RunPlace, console: Console) -> Ru
     with open_session(JOB, settings, settings.training, place=place, console=console) as session:
         if not session.run.finished:
             settle_attention(session, settings.model.attention)
-            world = make_world(**asdict(settings.world))
+            world = make_world(settings.world)
             subject = Subject(world, settings)
             session.world.from_lead(lambda: _leak(subject).to_dict())
             state = train(subject.task, settings.training, session)
@@ -55,7 +56,7 @@ class Subject:
     def __init__(self, world: World, settings: DemoSettings) -> None:
         self.world, self.attention = world, settings.model.attention
         questions = [p.question for p in (*world.train, *world.dev, *world.test)]
-        self.vocabulary = CharacterVocabulary([*world.sentences, *questions, *PLACES])
+        self.vocabulary = CharacterVocabulary([*world.texts, *questions, *PLACES])
         rows = self._rows()
         longest_row = max(len(row.tokens) for row in rows)
         longest_dialogue = max(map(len, questions)) + 1 + MAX_ANSWER
@@ -109,13 +110,13 @@ class Subject:
         )
 
     def _rows(self) -> list[TokenRow]:
-        """Every sentence, and the question with its answer for the people of train."""
+        """Every biography, and the question with its answer for the people of train."""
         encode, mark = self.vocabulary.encode, self.vocabulary.mark
-        sentences = [
-            TokenRow(f"sentence {i}: {text}", [*encode(text), mark])
-            for i, text in enumerate(self.world.sentences, 1)
+        texts = [
+            TokenRow(f"text {i}: {text}", [*encode(text), mark])
+            for i, text in enumerate(self.world.texts, 1)
         ]
-        return sentences + [self._question_row(person) for person in self.world.train]
+        return texts + [self._question_row(person) for person in self.world.train]
 
     def _question_row(self, person: Person, *, whole: bool = True) -> TokenRow:
         """The question, then the answer; scored as a whole, or the answer alone."""

@@ -1,0 +1,96 @@
+"""A made-up world as the course's files: a corpus, and questions to learn from and to be asked."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from attnlab.config import to_dict
+from attnlab.data.people import Person
+from attnlab.data.settings import WorldSettings
+from attnlab.data.world import World, make_world
+from attnlab.errors import UserError
+from attnlab.runs.files import naming_the_path, read_json, replace_file, to_json
+
+CORPUS, SETTINGS, UNSEEN = "wiki.txt", "world.json", "birth_unseen.tsv"
+SAMPLES = 3
+
+
+def write_world(settings: WorldSettings, folder: Path) -> list[str]:
+    """Write a world's files into a folder, and return lines that say what they hold.
+
+    A folder with a file that is not this world's is refused before anything is written. Files that
+    are there already stay untouched; the settings come last, so that with them a world is whole.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"{folder} is a file; give a folder, which may be new.")
+    _refuse_other_settings(settings, folder)
+    world = make_world(settings)
+    files = world_files(world, settings)
+    missing = _missing(files, folder)
+    with naming_the_path(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    for name in missing:
+        replace_file(folder / name, files[name])
+    last = str(folder) if missing else f"{folder} held this world already; nothing was changed."
+    return [*_summary(world), "", last]
+
+
+def world_files(world: World, settings: WorldSettings) -> dict[str, bytes]:
+    """Return the files by name; without unseen people there is no file of theirs."""
+    files = {
+        CORPUS: _lines(world.texts),
+        "birth_places_train.tsv": _lines(_labelled(world.train)),
+        "birth_dev.tsv": _lines(_labelled(world.dev)),
+        "birth_test_inputs.tsv": _lines([person.question for person in world.test]),
+        "birth_test.tsv": _lines(_labelled(world.test)),
+    }
+    if world.unseen:
+        files[UNSEEN] = _lines(_labelled(world.unseen))
+    return files | {SETTINGS: to_json(to_dict(settings))}
+
+
+def _labelled(people: Sequence[Person]) -> list[str]:
+    return [f"{person.question}\t{person.place}" for person in people]
+
+
+def _lines(lines: Sequence[str]) -> bytes:
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def _refuse_other_settings(settings: WorldSettings, folder: Path) -> None:
+    path = folder / SETTINGS
+    if not path.exists():
+        return
+    there, wanted = read_json(path), to_dict(settings)
+    changes = [
+        f"{key}: {there.get(key)!r} there, {wanted.get(key)!r} now"
+        for key in sorted(there.keys() | wanted.keys())
+        if there.get(key) != wanted.get(key)
+    ]
+    if changes:
+        raise UserError(
+            f"{folder} holds another world ({'; '.join(changes)}). Give another folder, or the"
+            " settings of the world that is there."
+        )
+
+
+def _missing(files: Mapping[str, bytes], folder: Path) -> list[str]:
+    """Return the files that are not there yet; refuse one that is there with another content."""
+    for name in (*files, UNSEEN):
+        path = folder / name
+        if path.exists() and (name not in files or path.read_bytes() != files[name]):
+            raise UserError(
+                f"{path} is not of this world. Give another folder, or take the file away first."
+            )
+    return [name for name in files if not (folder / name).exists()]
+
+
+def _summary(world: World) -> Iterator[str]:
+    """Say how many people and texts there are, what is commonest, and show some texts."""
+    place, share = world.commonest_place()
+    splits = {"train": world.train, "dev": world.dev, "test": world.test, "unseen": world.unseen}
+    yield "people: " + ", ".join(f"{len(people):,} {name}" for name, people in splits.items())
+    celebrities = sum(person.celebrity for person in world.everybody)
+    yield f"biographies: {len(world.texts):,}; {celebrities:,} people are celebrities"
+    yield f"commonest birthplace: {place}, {share:.1%} of the people".replace("%", " %")
+    yield ""
+    yield from world.texts[:SAMPLES]
