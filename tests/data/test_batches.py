@@ -9,61 +9,96 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnlab.data.batches import IGNORED, POOL, Batches, TokenBatch, TokenRow, collate, epoch_plan
+from attnlab.data.batches import (
+    IGNORED,
+    POOL,
+    Batches,
+    TokenBatch,
+    TokenRow,
+    answer_row,
+    collate,
+    epoch_plan,
+)
 from attnlab.errors import UserError
 
 
 def make_rows(lengths: Sequence[int]) -> list[TokenRow]:
-    """Rows whose tokens tell which row and place they come from."""
-    return [TokenRow(f"row {i}", [100 * i + j for j in range(n)]) for i, n in enumerate(lengths)]
+    """Rows whose tokens tell which row and place they come from; every third one only reads."""
+    return [
+        TokenRow(f"row {i}", [100 * i + j for j in range(n)], is_read_only=i % 3 == 1)
+        for i, n in enumerate(lengths)
+    ]
 
 
+TENSORS = ("inputs", "targets", "lengths", "is_read_only")
 ROWS = make_rows([3, 7, 2, 5, 4, 9, 6])
 
 
-def plan(n: int, *, batch_size: int = 3, seed: int = 0, epoch: int = 0) -> list[list[int]]:
+def plan(n: int, *, n_batches: int, seed: int = 0) -> list[list[int]]:
     lengths = np.arange(n, dtype=np.int64) % 7 + 1
-    batches = epoch_plan(lengths, batch_size=batch_size, seed=seed, epoch=epoch)
+    batches = epoch_plan(lengths, n_batches, generator=np.random.default_rng(seed))
     return [batch.tolist() for batch in batches]
 
 
+def make_batches(*, batch_tokens: int = 10, seed: int = 5) -> Batches:
+    """Three batches an epoch: the seven rows are read as 29 tokens."""
+    return Batches(lambda _: ROWS, batch_tokens=batch_tokens, seed=seed)
+
+
 @hypothesis.settings(deadline=None)
-@given(st.integers(1, 300), st.integers(1, 20), st.integers(0, 2**40), st.integers(0, 1000))
-def test_an_epoch_holds_every_row_once(n: int, batch_size: int, seed: int, epoch: int) -> None:
-    batches = plan(n, batch_size=batch_size, seed=seed, epoch=epoch)
-    assert sorted(row for batch in batches for row in batch) == list(range(n))
-    sizes = sorted(len(batch) for batch in batches)
-    assert sizes == sorted(
-        [batch_size] * (n // batch_size) + [n % batch_size] * (n % batch_size > 0)
-    )
+@given(
+    st.lists(st.integers(1, 200), min_size=1, max_size=150), st.floats(0, 1), st.integers(0, 2**40)
+)
+def test_an_epoch_holds_every_row_once_and_no_batch_is_empty(
+    lengths: list[int], share: float, seed: int
+) -> None:
+    n_batches = max(1, round(share * len(lengths)))
+    generator = np.random.default_rng(seed)
+    batches = epoch_plan(np.array(lengths, dtype=np.int64), n_batches, generator=generator)
+    assert sorted(row for batch in batches for row in batch.tolist()) == list(range(len(lengths)))
+    assert len(batches) == n_batches
+    assert all(len(batch) for batch in batches)
 
 
-def test_a_plan_is_pure_in_seed_and_epoch() -> None:
-    assert plan(50, seed=3, epoch=2) == plan(50, seed=3, epoch=2)
+@hypothesis.settings(deadline=None)
+@given(
+    st.lists(st.integers(5, 20), min_size=60, max_size=150),
+    st.integers(1, 10),
+    st.integers(0, 2**40),
+)
+def test_batches_of_a_pool_have_like_numbers_of_tokens(
+    lengths: list[int], n_batches: int, seed: int
+) -> None:
+    """None has more than its share and one row."""
+    array = np.array(lengths, dtype=np.int64)
+    batches = epoch_plan(array, n_batches, generator=np.random.default_rng(seed))
+    assert max(array[b].sum() for b in batches) <= array.sum() / n_batches + max(lengths)
 
 
-def test_epochs_and_seeds_have_plans_of_their_own() -> None:
-    plans = [plan(50, seed=seed, epoch=epoch) for seed in (0, 1) for epoch in (0, 1, 2)]
-    assert all(a != b for i, a in enumerate(plans) for b in plans[:i])
+def test_a_plan_is_pure_in_its_generator() -> None:
+    assert plan(50, n_batches=17, seed=3) == plan(50, n_batches=17, seed=3)
+    assert plan(50, n_batches=17, seed=3) != plan(50, n_batches=17, seed=4)
 
 
 def test_rows_of_a_batch_are_of_like_length() -> None:
-    """Within a pool, lengths 1 to 8 × 8 in batches of 8 need no padding at all."""
-    lengths = np.repeat(np.arange(1, 9), 8).astype(np.int64)
-    batches = epoch_plan(lengths, batch_size=8, seed=0, epoch=0)
+    """Of 80 rows of 1 to 8 tokens in 10 batches; as they come, three quarters more are padding."""
+    lengths = np.tile(np.arange(1, 9), 10).astype(np.int64)
+    batches = epoch_plan(lengths, 10, generator=np.random.default_rng(0))
     assert len(batches) <= POOL
-    assert all(len(set(lengths[batch].tolist())) == 1 for batch in batches)
+    padded = sum(len(batch) * lengths[batch].max() for batch in batches)
+    assert padded < 1.2 * lengths.sum()
 
 
 def test_batches_do_not_come_in_the_order_of_length() -> None:
     """A model that always reads the short rows first would learn them last."""
-    lengths = np.arange(60, dtype=np.int64)
-    first = [int(lengths[b][0]) for b in epoch_plan(lengths, batch_size=3, seed=0, epoch=0)]
+    lengths = np.arange(1, 61, dtype=np.int64)
+    batches = epoch_plan(lengths, 20, generator=np.random.default_rng(0))
+    first = [int(lengths[b][0]) for b in batches]
     assert sorted(first) not in (first, first[::-1])
 
 
 def test_a_step_is_the_same_batch_whatever_was_asked_before() -> None:
-    forwards, backwards = (Batches(ROWS, batch_size=3, seed=5) for _ in range(2))
+    forwards, backwards = make_batches(), make_batches()
     steps = range(1, 13)
     seen = {step: forwards.batch(step) for step in steps}
     for step in reversed(steps):
@@ -73,24 +108,57 @@ def test_a_step_is_the_same_batch_whatever_was_asked_before() -> None:
         assert torch.equal(again.targets, seen[step].targets)
 
 
+def test_epochs_and_seeds_have_orders_of_their_own() -> None:
+    rows = make_rows([2 + i % 5 for i in range(40)])
+    orders = []
+    for seed in (0, 1):
+        batches = Batches(lambda _: rows, batch_tokens=20, seed=seed)
+        for epoch in range(3):
+            first = epoch * batches.per_epoch + 1
+            steps = range(first, first + batches.per_epoch)
+            orders.append(tuple(i for step in steps for i in batches.batch(step).ids))
+    assert len(set(orders)) == 6
+
+
 def test_steps_go_through_whole_epochs() -> None:
-    batches = Batches(ROWS, batch_size=3, seed=5)
+    batches = make_batches()
     assert batches.per_epoch == 3
     for epoch in range(3):
         ids = [i for step in range(1, 4) for i in batches.batch(3 * epoch + step).ids]
         assert sorted(ids) == [row.id for row in ROWS]
 
 
+def test_each_epoch_has_rows_of_its_own() -> None:
+    """Epochs are counted from 0, and one that was left is drawn again when it is asked for."""
+    batches = Batches(
+        lambda epoch: [TokenRow(f"{epoch}-{i}", [epoch, i, i]) for i in range(5)],
+        batch_tokens=4,
+        seed=2,
+    )
+    assert batches.per_epoch == 3
+    for step in (1, 4, 7, 10, 2):
+        assert {name.partition("-")[0] for name in batches.batch(step).ids} == {
+            str((step - 1) // 3)
+        }
+
+
+def test_a_batch_that_no_row_fits_into_holds_one_row() -> None:
+    batches = make_batches(batch_tokens=1)
+    assert batches.per_epoch == len(ROWS)
+    assert [len(batches.batch(step).ids) for step in range(1, 8)] == [1] * 7
+
+
 def test_epochs_and_tokens_become_steps() -> None:
-    batches = Batches(ROWS, batch_size=3, seed=5)
+    batches = make_batches()
     assert batches.steps_in(2.5, "epochs") == 7.5
     read = sum(len(row.tokens) - 1 for row in ROWS)
+    assert batches.epoch_tokens == read == 29
     assert batches.steps_in(2 * read, "tokens") == 6
 
 
 def test_no_rows_are_refused() -> None:
     with pytest.raises(UserError, match=r"^there is nothing to train on: the training set has no"):
-        Batches([], batch_size=3, seed=0)
+        Batches(lambda _: [], batch_tokens=3, seed=0)
 
 
 def test_targets_are_the_inputs_shifted_by_one() -> None:
@@ -103,19 +171,32 @@ def test_targets_are_the_inputs_shifted_by_one() -> None:
     assert batch.weights == {"cross_entropy": 4.0}
 
 
-def test_only_tokens_from_scored_from_on_are_scored() -> None:
-    batch = collate([TokenRow("a", [5, 6, 7, 8], scored_from=3), TokenRow("b", [9, 4])])
-    assert batch.targets.tolist() == [[IGNORED, IGNORED, 8], [4, IGNORED, IGNORED]]
-    assert batch.weights == {"cross_entropy": 2.0}
+def test_only_the_tokens_said_are_scored() -> None:
+    row = TokenRow("a", [5, 6, 7, 8], scored=[False, True, False, True])
+    batch = collate([row, TokenRow("b", [9, 4])])
+    assert batch.targets.tolist() == [[6, IGNORED, 8], [4, IGNORED, IGNORED]]
+    assert batch.weights == {"cross_entropy": 3.0}
     assert batch.tokens == 4
+
+
+def test_an_answer_row_is_scored_on_the_answer_alone() -> None:
+    row = answer_row("a", [5, 6, 1], [7, 1], is_read_only=True)
+    assert row == TokenRow("a", [5, 6, 1, 7, 1], [False] * 3 + [True] * 2, is_read_only=True)
+    assert collate([row]).targets.tolist() == [[IGNORED, IGNORED, 7, 1]]
+    assert not answer_row("a", [5], [7]).is_read_only
+
+
+def test_a_batch_says_which_of_its_rows_only_read_the_memory() -> None:
+    rows = [TokenRow(str(i), [i, i], is_read_only=i in (1, 4)) for i in range(5)]
+    batch = collate(rows)
+    assert batch.is_read_only.tolist() == [False, True, False, False, True]
+    assert batch.part(1, 2).is_read_only.tolist() == [False, False, True]
 
 
 def put_together(parts: Sequence[TokenBatch]) -> TokenBatch:
     return TokenBatch(
         [name for part in parts for name in part.ids],
-        torch.cat([part.inputs for part in parts]),
-        torch.cat([part.targets for part in parts]),
-        torch.cat([part.lengths for part in parts]),
+        *(torch.cat([getattr(part, name) for part in parts]) for name in TENSORS),
     )
 
 
@@ -125,7 +206,7 @@ def test_parts_put_together_are_the_batch(n: int) -> None:
     parts = [batch.part(i, n) for i in range(n)]
     whole = put_together(parts)
     assert whole.ids == batch.ids
-    for name in ("inputs", "targets", "lengths"):
+    for name in TENSORS:
         assert torch.equal(getattr(whole, name), getattr(batch, name))
     assert sum(part.weights["cross_entropy"] for part in parts) == batch.weights["cross_entropy"]
     assert sum(part.tokens for part in parts) == batch.tokens
@@ -145,6 +226,6 @@ def test_moving_a_batch_changes_nothing_else() -> None:
     batch = collate(ROWS)
     moved = batch.to(torch.device("meta"))
     assert moved.ids == batch.ids
-    for name in ("inputs", "targets", "lengths"):
+    for name in TENSORS:
         tensor = getattr(moved, name)
         assert (tensor.device.type, tensor.shape) == ("meta", getattr(batch, name).shape)

@@ -28,9 +28,13 @@ def test_a_byte_order_mark_is_no_text(tmp_path: Path) -> None:
 
 def test_questions_have_answers_or_none(tmp_path: Path) -> None:
     labelled = file(tmp_path, "Where was Ada born?\tOslo\nWhere was Bela born?\tNew York\n")
-    assert read_questions(labelled)[1] == Question("Where was Bela born?", "New York")
-    unlabelled = file(tmp_path, "Where was Ada born?\n")
-    assert read_questions(unlabelled) == [Question("Where was Ada born?", None)]
+    assert read_questions(labelled)[1] == Question(
+        "Where was Bela born?", "New York", f"{labelled}, line 2"
+    )
+    unlabelled = file(tmp_path, "\nWhere was Ada born?\n")
+    assert read_questions(unlabelled) == [
+        Question("Where was Ada born?", None, f"{unlabelled}, line 2")
+    ]
 
 
 @pytest.mark.parametrize(

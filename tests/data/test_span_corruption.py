@@ -12,8 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnlab.data import span_corruption
-from attnlab.data.span_corruption import corrupt, span_size
+from attnlab.data.characters import CharacterVocabulary
+from attnlab.data.objectives import OBJECTIVES, span_corruption
+from attnlab.data.objectives.span_corruption import SpanCorruption, corrupt, span_sizes
+from attnlab.errors import UserError
 
 MARK = 1
 N = 20_000
@@ -32,30 +34,33 @@ def document(length: int) -> list[int]:
 
 
 @given(
-    length=st.integers(1, 300),
+    lengths=st.lists(st.integers(1, 300), min_size=1, max_size=5),
     block=st.integers(24, 256),
     closing=st.booleans(),
     seed=st.integers(0, 2**32),
 )
 def test_prefix_span_and_suffix_are_the_beginning_of_the_document(
-    length: int, block: int, closing: bool, seed: int
+    lengths: list[int], block: int, closing: bool, seed: int
 ) -> None:
-    text = document(length)
-    row = corrupt(text, np.random.default_rng(seed), block=block, mark=MARK, closing=closing)
-    if closing:
-        assert row.pop() == MARK
-    prefix, span, suffix = apart(row)
-    whole = prefix + span + suffix
-    assert whole == text[: len(whole)]
-    assert min(4, length, block * 7 // 8) <= len(whole) <= min(length, block * 7 // 8)
-    assert span
-    assert len(row) + closing <= block
+    texts = [document(length) for length in lengths]
+    generator = np.random.default_rng(seed)
+    rows = corrupt(texts, generator, block=block, mark=MARK, closing=closing)
+    for text, row in zip(texts, rows, strict=True):
+        assert len(row) <= block
+        if closing:
+            assert row.pop() == MARK
+        prefix, span, suffix = apart(row)
+        whole = prefix + span + suffix
+        longest = min(len(text), block * 7 // 8)
+        assert whole == text[: len(whole)]
+        assert min(4, longest) <= len(whole) <= longest
+        assert span
 
 
 def test_every_length_is_equally_likely() -> None:
     """Chi-squared over 25 lengths below its mean + 5 standard deviations: fails below 1e-5."""
     generator = np.random.default_rng(0)
-    rows = (corrupt(document(100), generator, block=32, mark=MARK) for _ in range(N))
+    rows = corrupt([document(100)] * N, generator, block=32, mark=MARK)
     counts = Counter(len(row) - 2 for row in rows)
     assert sorted(counts) == list(range(4, 29))
     expected = N / 25
@@ -65,7 +70,7 @@ def test_every_length_is_equally_likely() -> None:
 
 def shares(seed: int) -> np.ndarray:
     generator = np.random.default_rng(seed)
-    rows = [corrupt(document(100), generator, block=128, mark=MARK) for _ in range(N)]
+    rows = corrupt([document(100)] * N, generator, block=128, mark=MARK)
     parts = [apart(row) for row in rows]
     return np.array([len(span) / sum(map(len, (p, span, s))) for p, span, s in parts])
 
@@ -83,7 +88,8 @@ def test_the_span_has_a_quarter_on_average() -> None:
 def test_the_span_has_a_quarter_of_every_length(length: int) -> None:
     """Five standard deviations of the mean each: fails by chance with 6 × 5.7e-7."""
     generator = np.random.default_rng(1)
-    sizes = np.array([span_size(length, generator) for _ in range(N)])
+    sizes = span_sizes(np.full(N, length), generator)
+    assert sizes.min() >= 1
     assert abs(sizes.mean() - length / 4) <= 5 * sizes.std() / math.sqrt(N)
 
 
@@ -91,9 +97,11 @@ def test_a_quarter_of_the_whole_document_instead_is_noticed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The usual mistake: the span's size is drawn from the length before the cut."""
-    right = span_size
+    right = span_sizes
     monkeypatch.setattr(
-        span_corruption, "span_size", lambda length, g: min(right(100, g), length - 1)
+        span_corruption,
+        "span_sizes",
+        lambda lengths, g: np.minimum(right(np.full_like(lengths, 100), g), lengths - 1),
     )
     with pytest.raises(AssertionError):
         check_a_quarter(shares(0))
@@ -102,7 +110,7 @@ def test_a_quarter_of_the_whole_document_instead_is_noticed(
 def test_every_place_of_a_span_is_equally_likely() -> None:
     """One of four tokens is taken out: chi-squared with 3 degrees, fails below 1e-3."""
     generator = np.random.default_rng(2)
-    rows = [corrupt(document(4), generator, block=128, mark=MARK) for _ in range(N)]
+    rows = corrupt([document(4)] * N, generator, block=128, mark=MARK)
     counts = Counter(row.index(MARK) for row in rows)
     assert sorted(counts) == [0, 1, 2, 3]
     expected = N / 4
@@ -110,6 +118,58 @@ def test_every_place_of_a_span_is_equally_likely() -> None:
 
 
 def test_a_short_document_stays_whole() -> None:
-    for length in (1, 2, 3):
-        row = corrupt(document(length), np.random.default_rng(3), block=128, mark=MARK)
+    texts = [document(length) for length in (1, 2, 3)]
+    rows = corrupt(texts, np.random.default_rng(3), block=128, mark=MARK)
+    for length, row in zip((1, 2, 3), rows, strict=True):
         assert sorted(row) == [MARK, MARK, *document(length)]
+
+
+def test_documents_are_cut_one_by_one() -> None:
+    """Documents of two lengths in one call: each has lengths and spans of its own."""
+    generator = np.random.default_rng(4)
+    rows = corrupt([document(6), document(100)] * 50, generator, block=64, mark=MARK)
+    assert max(len(row) - 2 for row in rows[::2]) == 6
+    assert len({len(row) for row in rows[1::2]}) > 10
+
+
+CORPUS = ["Ada was born in Oslo.", "Béla Kun. Kun, a welder, lived in Lima.", "Ion."]
+
+
+def make(**options: object) -> SpanCorruption:
+    vocabulary = CharacterVocabulary.of(CORPUS)
+    built: SpanCorruption = OBJECTIVES.build("span_corruption", CORPUS, vocabulary, options=options)
+    return built
+
+
+def test_an_epoch_has_a_row_for_every_line_all_of_it_scored() -> None:
+    rows = make(block=32, closing=True).rows(np.random.default_rng(5))
+    assert [row.id for row in rows] == ["document 1", "document 2", "document 3"]
+    assert all(row.scored is None and not row.is_read_only for row in rows)
+    vocabulary = CharacterVocabulary.of(CORPUS)
+    for row, line in zip(rows, CORPUS, strict=True):
+        prefix, suffix, span, after = vocabulary.decode(row.tokens).split("⁇")
+        assert line.startswith(prefix + span + suffix)
+        assert not after
+
+
+def test_the_rows_are_pure_in_the_generator() -> None:
+    objective = make()
+    first, again, other = (objective.rows(np.random.default_rng(seed)) for seed in (6, 6, 7))
+    assert first == again
+    assert first != other
+
+
+def test_the_longest_row_is_a_block() -> None:
+    objective = make(block=24)
+    assert objective.longest == 24
+    rows = [row for seed in range(200) for row in objective.rows(np.random.default_rng(seed))]
+    assert max(len(row.tokens) for row in rows) == 24 * 7 // 8 + 2 <= 24
+
+
+def test_a_block_that_is_too_small_for_the_marks_is_refused() -> None:
+    message = (
+        r"^objective 'span_corruption': option block = 23 is not possible: input should be greater"
+        r" than or equal to 24"
+    )
+    with pytest.raises(UserError, match=message):
+        make(block=23)

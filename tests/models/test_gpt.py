@@ -10,22 +10,31 @@ from attnlab.errors import UserError
 from attnlab.models.decoding import continue_prompts
 from attnlab.models.gpt import GPT
 from attnlab.models.next_token import NextToken
+from attnlab.models.sizes import MemorySize
 
 B, T, D, H, V = 2, 7, 12, 3, 11
 
 
-def make(*, dropout: float = 0.0) -> GPT:
+NONE, SMALL = MemorySize(), MemorySize(rows=101, orders=(1, 3))
+
+
+def make(*, dropout: float = 0.0, memory: MemorySize = NONE) -> GPT:
     torch.manual_seed(0)
-    return GPT(V, T, d_model=D, n_heads=H, n_layers=2, dropout=dropout).double()
+    sizes = {"d_model": D, "n_heads": H, "n_layers": 2}
+    model = GPT(V, T, **sizes, dropout=dropout, memory=memory).double()
+    if model.memory:
+        torch.nn.init.normal_(model.memory.table.weight, std=0.5)  # as if it had learned
+    return model
 
 
 def make_tokens(seed: int = 1) -> Tensor:
     return torch.randint(V, (B, T), generator=torch.Generator().manual_seed(seed))
 
 
+@pytest.mark.parametrize("memory", [NONE, SMALL], ids=["no memory", "memory"])
 @pytest.mark.parametrize("n_tokens", [1, 4, T])
-def test_every_position_gives_a_logit_for_every_token(n_tokens: int) -> None:
-    assert make()(make_tokens()[:, :n_tokens]).shape == (B, n_tokens, V)
+def test_every_position_gives_a_logit_for_every_token(n_tokens: int, memory: MemorySize) -> None:
+    assert make(memory=memory)(make_tokens()[:, :n_tokens]).shape == (B, n_tokens, V)
 
 
 def check_future_changes_nothing(model: GPT) -> None:
@@ -37,8 +46,9 @@ def check_future_changes_nothing(model: GPT) -> None:
         assert torch.equal(model(changed)[:, : t + 1], logits[:, : t + 1]), f"{t} saw its future"
 
 
-def test_the_future_changes_nothing() -> None:
-    check_future_changes_nothing(make())
+@pytest.mark.parametrize("memory", [NONE, SMALL], ids=["no memory", "memory"])
+def test_the_future_changes_nothing(memory: MemorySize) -> None:
+    check_future_changes_nothing(make(memory=memory))
 
 
 def test_the_check_of_the_future_notices_a_model_that_looks_ahead(
@@ -79,6 +89,21 @@ def test_dropout_is_random_in_training_and_gone_in_evaluation() -> None:
     assert torch.equal(model.eval()(tokens), make().eval()(tokens))
 
 
+def test_the_head_reads_what_is_hidden() -> None:
+    model, tokens = make(memory=SMALL), make_tokens()
+    assert torch.equal(model.head(model.hidden(tokens)), model(tokens))
+
+
+def test_a_memory_changes_what_is_said_and_nothing_else_that_was_drawn() -> None:
+    """With and without one the other weights are the same."""
+    plain, remembering = make(), make(memory=SMALL)
+    others = dict(remembering.named_parameters())
+    for name, parameter in plain.named_parameters():
+        assert torch.equal(parameter, others.pop(name)), name
+    assert list(others) == ["memory.table.weight"]
+    assert not torch.allclose(plain(make_tokens()), remembering(make_tokens()))
+
+
 def test_weights_start_small_and_biases_at_zero() -> None:
     parameters = dict(GPT(50, 40, d_model=60, n_heads=3, n_layers=1).named_parameters())
     for name in (
@@ -105,7 +130,7 @@ def test_ten_rows_are_learned_by_heart() -> None:
     rows = [TokenRow(str(i), [i + 1, *rest, 0]) for i, rest in enumerate(rests)]
     torch.manual_seed(0)
     model = GPT(20, 7, d_model=24, n_heads=3, n_layers=1, dropout=0.0)
-    task = NextToken(model, Batches(rows, batch_size=10, seed=0))
+    task = NextToken(model, Batches(lambda _: rows, batch_tokens=60, seed=0))
     optimiser = torch.optim.Adam(model.parameters(), lr=0.02)
     for step in range(1, 61):
         term = task.loss(task.batch(step))["cross_entropy"]

@@ -1,6 +1,7 @@
 """The loss of a language model, computed by hand."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -8,29 +9,43 @@ from torch import Tensor, nn
 
 from attnlab.data.batches import Batches, TokenRow, collate
 from attnlab.models.gpt import GPT
-from attnlab.models.next_token import NextToken
+from attnlab.models.next_token import NextToken, row_losses
+from attnlab.models.sizes import MemorySize
 from attnlab.training.task import Evaluation
 
-ROWS = [TokenRow("a", [1, 2, 3]), TokenRow("b", [3, 1, 2, 0, 1], scored_from=3)]
+ROWS = [
+    TokenRow("a", [1, 2, 3]),
+    TokenRow("b", [3, 1, 2, 0, 1], scored=[False, False, False, True, True]),
+]
 LOGITS = torch.tensor(
     [[0.0, 1.0, 2.0, 3.0], [0.5, 0.0, 0.0, 0.0], [1.0, -1.0, 0.0, 2.0], [0.0, 4.0, 0.0, 0.0]],
     dtype=torch.float64,
 )
 
 
-class Table(nn.Module):
-    """Answers each token with one row of a table."""
+class Table(GPT):
+    """Answers each token with one row of a table; keeps which rows it was told only read."""
 
     def __init__(self) -> None:
-        super().__init__()
+        nn.Module.__init__(self)
         self.table = nn.Parameter(LOGITS.clone())
+        self.head = nn.Identity()
+        self.told: list[bool] | None = None
 
-    def forward(self, tokens: Tensor) -> Tensor:
+    def hidden(
+        self, tokens: Tensor, caches: None = None, *, is_read_only: Tensor | None = None
+    ) -> Tensor:
+        assert caches is None
+        self.told = None if is_read_only is None else is_read_only.tolist()
         return self.table[tokens]
 
 
+def make_batches() -> Batches:
+    return Batches(lambda _: ROWS, batch_tokens=6, seed=0)
+
+
 def make_task() -> NextToken:
-    return NextToken(Table(), Batches(ROWS, batch_size=2, seed=0))
+    return NextToken(Table(), make_batches())
 
 
 def surprise(token: int, following: int) -> float:
@@ -44,6 +59,21 @@ def test_the_loss_is_the_summed_surprise_at_the_scored_tokens() -> None:
     assert term.sum.item() == pytest.approx(by_hand, abs=1e-12)
     assert term.weight == 4
     assert term.scale == 1
+
+
+def test_the_model_is_told_which_rows_only_read() -> None:
+    task = make_task()
+    rows = [replace(ROWS[0], is_read_only=True), ROWS[1]]
+    task.loss(collate(rows))
+    assert task.model.told == [True, False]
+
+
+@torch.no_grad()
+def test_each_row_has_the_summed_surprise_at_its_own_scored_tokens() -> None:
+    by_hand = [surprise(1, 2) + surprise(2, 3), surprise(2, 0) + surprise(0, 1)]
+    assert row_losses(Table(), ROWS) == pytest.approx(by_hand, abs=1e-12)
+    nothing = TokenRow("c", [1, 2], scored=[False, False])
+    assert row_losses(Table(), [ROWS[1], nothing]) == pytest.approx([by_hand[1], 0], abs=1e-12)
 
 
 @pytest.mark.parametrize("n", [2, 3])
@@ -71,15 +101,22 @@ def test_what_is_not_scored_has_no_gradient() -> None:
 
 def test_the_head_belongs_with_the_embeddings_and_the_blocks_are_matrices() -> None:
     model = GPT(5, 7, d_model=12, n_heads=3, n_layers=1)
-    groups = NextToken(model, Batches(ROWS, batch_size=2, seed=0)).parameter_groups()
+    groups = NextToken(model, make_batches()).parameter_groups()
     assert set(groups.embeddings) == {"tok_emb.weight", "positions.table.weight", "head.weight"}
     assert all(name.startswith("blocks.0.") for name in groups.matrices)
     assert len(groups.matrices) == 6
     groups.check(model)
 
 
+def test_the_memory_is_a_sparse_table() -> None:
+    model = GPT(5, 7, d_model=12, n_heads=3, n_layers=1, memory=MemorySize(rows=17))
+    groups = NextToken(model, make_batches()).parameter_groups()
+    assert groups.sparse == ("memory.table.weight",)
+    groups.check(model)
+
+
 def test_without_anything_to_score_on_there_is_no_score() -> None:
     assert make_task().evaluate() is None
-    batches = Batches(ROWS, batch_size=2, seed=0)
+    batches = make_batches()
     scored = NextToken(Table(), batches, evaluate=lambda: Evaluation(0.5, {"accuracy": 0.5}))
     assert scored.evaluate() == Evaluation(0.5, {"accuracy": 0.5})

@@ -1,22 +1,28 @@
 """One token a character."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
+from attnlab.data.vocabulary import MARK, PAD
 from attnlab.errors import UserError
-
-PAD, MARK = "□", "⁇"
 
 
 class CharacterVocabulary:
     """The characters of a text, after PAD and the MARK that stands round an answer."""
 
-    def __init__(self, texts: Iterable[str]) -> None:
+    def __init__(self, characters: Sequence[str]) -> None:
+        assert list(characters[:2]) == [PAD, MARK], "the reserved characters come first"
+        self.characters = characters
+        self._index = {character: i for i, character in enumerate(characters)}
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> "CharacterVocabulary":
+        """Collect the characters of some texts, which hold none of the reserved ones."""
         found = sorted({character for text in texts for character in text})
         for reserved in (PAD, MARK):
             if reserved in found:
                 raise UserError(f"the text holds the reserved character {reserved!r}; remove it.")
-        self.characters = [PAD, MARK, *found]
-        self._index = {character: i for i, character in enumerate(self.characters)}
+        return cls([PAD, MARK, *found])
 
     def __len__(self) -> int:
         """Count the characters."""
@@ -33,9 +39,14 @@ class CharacterVocabulary:
             return [self._index[character] for character in text]
         except KeyError as error:
             raise UserError(
-                f"the character {error.args[0]!r} of {text!r} is not in the vocabulary."
+                f"the character {error.args[0]!r} of {text!r} is not in the vocabulary: it does"
+                " not stand in the text that the model was trained on."
             ) from None
 
     def decode(self, tokens: Sequence[int]) -> str:
         """Turn tokens back into text."""
         return "".join(self.characters[token] for token in tokens)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the characters in the order of their tokens."""
+        return {"characters": list(self.characters)}

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from attnlab.data.characters import MARK, PAD
+from attnlab.data.vocabulary import MARK, PAD
 from attnlab.errors import UserError
 
 
@@ -13,18 +13,13 @@ class Question:
 
     text: str
     answer: str | None
+    place: str
+    """File and line, for messages."""
 
 
 def read_corpus(path: Path) -> list[str]:
     """Read one document a line; blank lines are left out."""
     lines = _lines(path)
-    for number, line in enumerate(lines, 1):
-        for reserved in (PAD, MARK):
-            if reserved in line:
-                raise UserError(
-                    f"{path}, line {number}: the text holds the reserved character {reserved!r}."
-                    " Take it out of the corpus."
-                )
     documents = [line for line in lines if line.strip()]
     if not documents:
         raise UserError(f"{path} is empty: there is no text to learn from.")
@@ -44,13 +39,16 @@ def read_questions(path: Path, *, labelled: bool | None = None) -> list[Question
 
 
 def _question(path: Path, number: int, line: str, has_answers: bool) -> Question:
+    place = f"{path}, line {number}"
     text, *answers = line.split("\t")
+    if not text.strip():
+        raise UserError(f"{place}: the question is empty.")
     if not has_answers and not answers:
-        return Question(text, None)
+        return Question(text, None, place)
     if has_answers and len(answers) == 1 and answers[0].strip():
-        return Question(text, answers[0])
+        return Question(text, answers[0], place)
     wanted = "a question, a tab and an answer" if has_answers else "a question alone, without a tab"
-    raise UserError(f"{path}, line {number}: {line!r} must be {wanted}.")
+    raise UserError(f"{place}: {line!r} must be {wanted}.")
 
 
 def _lines(path: Path) -> list[str]:
@@ -58,7 +56,17 @@ def _lines(path: Path) -> list[str]:
     if not path.is_file():
         raise UserError(f"there is no file {path}.")
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror or error}.") from None
     except UnicodeDecodeError as error:
         raise UserError(f"{path} is no UTF-8 text: {error.reason} at byte {error.start}.") from None
-    return [line.removesuffix("\r") for line in text.split("\n")]
+    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    for number, line in enumerate(lines, 1):
+        for reserved in (PAD, MARK):
+            if reserved in line:
+                raise UserError(
+                    f"{path}, line {number}: the text holds the reserved character {reserved!r}."
+                    " Take it out."
+                )
+    return lines

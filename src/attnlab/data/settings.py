@@ -26,6 +26,6 @@ class WorldSettings:
     ask about them shows what guessing is worth."""
     asked_share: Annotated[float, Interval(gt=0, le=0.4)] = 0.2
     """Share of the people who are dev, and as many again test: their questions are never trained
-    on. Dev chooses the best step, test is asked once at the end."""
+    on. Dev is for looking, test is asked once at the end."""
     seed: Annotated[int, Ge(0)] = 0
     """Seed of the world; training has its own."""

@@ -95,17 +95,18 @@ def _continue(
 ) -> list[Continuation]:
     """Write on after prompts of one length."""
     caches = model.new_caches()
-    log_probability = torch.zeros(len(rows), dtype=torch.float64, device=rows.device)
-    going = torch.ones(len(rows), dtype=torch.bool, device=rows.device)
-    new, unseen = rows[:, :0], rows
+    # Chosen on the CPU, because not every device has float64.
+    log_probability = torch.zeros(len(rows), dtype=torch.float64)
+    going = torch.ones(len(rows), dtype=torch.bool)
+    device, prompts = rows.device, rows.cpu()
+    new, unseen = prompts[:, :0], rows
     for _ in range(max_new):
-        logits = model(unseen, caches)[:, -1]
-        log_probabilities = logits.double().log_softmax(-1)
+        log_probabilities = model(unseen, caches)[:, -1].cpu().double().log_softmax(-1)
         chosen = choose(log_probabilities)
         likely = log_probabilities.gather(1, chosen[:, None])[:, 0]
         log_probability += torch.where(going, likely, 0.0)
         new = torch.cat([new, torch.where(going, chosen, stop)[:, None]], dim=1)
-        unseen = new[:, -1:] if caches else torch.cat([rows, new], dim=1)
+        unseen = (new[:, -1:] if caches else torch.cat([prompts, new], dim=1)).to(device)
         going = going & (chosen != stop)
         if not going.any():
             break

@@ -3,13 +3,15 @@
 from collections.abc import Callable, Sequence
 from itertools import repeat
 
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from attnlab.attention.assemble import attention_builder, build_positions
 from attnlab.attention.cache import Cache
 from attnlab.attention.contract import AttentionMask
 from attnlab.attention.settings import AttentionSettings
+from attnlab.models.memory import NGramMemory
+from attnlab.models.sizes import MemorySize
 
 CAUSAL = AttentionMask(causal=True)
 
@@ -51,6 +53,7 @@ class GPT(nn.Module):
         n_layers: int,
         dropout: float = 0.1,
         attention: AttentionSettings = AttentionSettings(),  # noqa: B008 - it is frozen
+        memory: MemorySize = MemorySize(),  # noqa: B008 - it is frozen
     ) -> None:
         super().__init__()
         self.max_len = max_len
@@ -65,22 +68,57 @@ class GPT(nn.Module):
         self.ln_f = nn.LayerNorm(d_model)
         self.head = nn.Linear(d_model, vocab_size, bias=False)
         self.apply(_initialise)
+        self.memory = NGramMemory(d_model, **vars(memory)) if memory.rows else None
 
     def forward(
         self, tokens: Int[Tensor, "B T"], caches: Sequence[Cache] | None = None
     ) -> Float[Tensor, "B T V"]:
         """Return the logits of the token after each position; ``caches`` hold those before."""
-        start = caches[0].n_tokens if caches else 0
-        x = self.dropout(self.positions.add(self.tok_emb(tokens), start))
-        for block, cache in zip(self.blocks, caches or repeat(None), strict=False):
-            x = block(x, cache)
-        logits: Tensor = self.head(self.ln_f(x))
+        logits: Tensor = self.head(self.hidden(tokens, caches))
         return logits
 
+    def hidden(
+        self,
+        tokens: Int[Tensor, "B T"],
+        caches: Sequence[Cache] | None = None,
+        *,
+        is_read_only: Bool[Tensor, " B"] | None = None,
+    ) -> Float[Tensor, "B T D"]:
+        """Return what the head reads the next token from.
+
+        The rows of the batch that are read-only leave no gradient in the memory.
+        """
+        start = caches[0].n_tokens if caches else 0
+        x = self.tok_emb(tokens)
+        if self.memory:
+            x = x + self._remembered(self.memory, tokens, caches, is_read_only)
+        x = self.dropout(self.positions.add(x, start))
+        for block, cache in zip(self.blocks, caches or repeat(None), strict=False):
+            x = block(x, cache)
+        out: Tensor = self.ln_f(x)
+        return out
+
     def new_caches(self) -> list[Cache] | None:
-        """Return an empty cache for each layer; None if the attention cannot use one."""
+        """Return an empty cache for each layer, and one for the tokens if there is a memory.
+
+        None if the attention cannot use one.
+        """
         able = all("cache" in getattr(block.attn, "supports", ()) for block in self.blocks)
-        return [Cache() for _ in self.blocks] if able else None
+        return [Cache() for _ in range(len(self.blocks) + bool(self.memory))] if able else None
+
+    def _remembered(
+        self,
+        memory: NGramMemory,
+        tokens: Int[Tensor, "B T"],
+        caches: Sequence[Cache] | None,
+        is_read_only: Bool[Tensor, " B"] | None,
+    ) -> Float[Tensor, "B T D"]:
+        """Look the tokens up, after those that the last cache holds."""
+        n_new = tokens.shape[1]
+        if caches:
+            tokens = caches[-1].extend(tokens[..., None])[0][:, -n_new - memory.reach :, 0]
+        found: Tensor = memory(tokens, is_read_only)[:, -n_new:]
+        return found
 
 
 def _initialise(module: nn.Module) -> None:

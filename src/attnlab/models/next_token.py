@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 
 import torch.nn.functional as F
-from torch import nn
 
 from attnlab.data.batches import IGNORED, Batches, TokenBatch, TokenRow, collate
+from attnlab.models.gpt import GPT
 from attnlab.training.parameter_groups import ParameterGroups
 from attnlab.training.task import Evaluation, Term
 
@@ -15,7 +15,7 @@ class NextToken:
 
     def __init__(
         self,
-        model: nn.Module,
+        model: GPT,
         batches: Batches,
         *,
         evaluate: Callable[[], Evaluation | None] = lambda: None,
@@ -26,11 +26,11 @@ class NextToken:
         self.evaluate = evaluate
 
     def loss(self, part: TokenBatch) -> Mapping[str, Term]:
-        """Return the summed cross-entropy of the scored tokens."""
-        logits = self.model(part.inputs)
-        total = F.cross_entropy(
-            logits.flatten(0, 1), part.targets.flatten(), ignore_index=IGNORED, reduction="sum"
-        )
+        """Return the summed cross-entropy of the scored tokens; the head reads no others."""
+        scored = part.targets != IGNORED
+        hidden = self.model.hidden(part.inputs, is_read_only=part.is_read_only)
+        logits = self.model.head(hidden[scored])
+        total = F.cross_entropy(logits, part.targets[scored], reduction="sum")
         return {"cross_entropy": Term(total, part.weights["cross_entropy"])}
 
     def parameter_groups(self) -> ParameterGroups:
@@ -38,12 +38,11 @@ class NextToken:
         return ParameterGroups.of(self.model, embeddings=["head.weight"])
 
 
-def row_losses(model: nn.Module, rows: Sequence[TokenRow]) -> list[float]:
+def row_losses(model: GPT, rows: Sequence[TokenRow]) -> list[float]:
     """Return the summed loss of each row's scored tokens, in nats."""
     batch = collate(rows).to(next(model.parameters()).device)
-    logits = model(batch.inputs).double()
-    losses = F.cross_entropy(
-        logits.transpose(1, 2), batch.targets, ignore_index=IGNORED, reduction="none"
-    )
-    totals: list[float] = losses.sum(dim=1).tolist()
-    return totals
+    scored = batch.targets != IGNORED
+    logits = model.head(model.hidden(batch.inputs)[scored]).cpu().double()
+    losses = F.cross_entropy(logits, batch.targets[scored].cpu(), reduction="none")
+    totals = losses.new_zeros(len(rows)).index_add(0, scored.nonzero()[:, 0].cpu(), losses)
+    return [float(total) for total in totals]

@@ -1,0 +1,68 @@
+"""Byte-pair encoding (Sennrich et al. 2016, arXiv:1508.07909) over bytes, as GPT-2 has it.
+
+A word is encoded with the space before it, at the beginning of a text as well, so that a name has
+the same tokens wherever it stands. Every text can be encoded, since every byte is a token.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+from attnlab.data.vocabulary import MARK, PAD
+from attnlab.errors import DamagedFileError, UserError
+
+SMALLEST = 258
+"""The 256 bytes and the two reserved tokens."""
+
+
+class BytePairVocabulary:
+    """Frequent pieces of words."""
+
+    def __init__(self, tokenizer: str) -> None:
+        """Take a tokenizer as the library writes it."""
+        try:
+            self._tokenizer = Tokenizer.from_str(tokenizer)
+        except Exception as error:  # the library raises nothing narrower
+            raise DamagedFileError(f"the tokenizer cannot be read: {error}") from None
+
+    @classmethod
+    def of(cls, texts: Iterable[str], *, size: int) -> "BytePairVocabulary":
+        """Learn the ``size`` most useful pieces of some texts."""
+        if size < SMALLEST:
+            raise UserError(f"a vocabulary of {size} is not possible: it has at least {SMALLEST}.")
+        tokenizer = Tokenizer(models.BPE())
+        tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
+        tokenizer.decoder = decoders.ByteLevel()
+        trainer = trainers.BpeTrainer(
+            vocab_size=size,
+            special_tokens=[PAD, MARK],
+            initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+            show_progress=False,
+        )
+        tokenizer.train_from_iterator(texts, trainer)
+        return cls(tokenizer.to_str())
+
+    def __len__(self) -> int:
+        """Count the pieces."""
+        return int(self._tokenizer.get_vocab_size())
+
+    @property
+    def mark(self) -> int:
+        """The token that ends a question and an answer."""
+        token = self._tokenizer.token_to_id(MARK)
+        assert token is not None
+        return token
+
+    def encode(self, text: str) -> list[int]:
+        """Turn text into tokens."""
+        return list(self._tokenizer.encode(text).ids)
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        """Turn tokens back into text, without the space that the first word was given."""
+        text: str = self._tokenizer.decode(tokens, skip_special_tokens=False)
+        return text.removeprefix(" ")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the tokenizer as the library writes it."""
+        return {"byte_pairs": self._tokenizer.to_str()}

@@ -1,0 +1,91 @@
+"""Lines of an encyclopaedia: whose line it is, and the names in it with the words before them.
+
+    John Stephen. Born in Glasgow, Stephen became a welder's apprentice …
+    name          John Stephen
+    spans         Glasgow, after "Born in"
+
+A span is a run of capitalised words that punctuation does not break, such as Royal Academy of
+Music. What it means is not looked at: places, people, months and works are all the same here.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+MOST_BEFORE = 8
+WORD = re.compile(r"[\w'’\-]+")
+LINKS = "of|de|la|du|von|van|der|di|da|del|al|upon|the"
+"""Small words that stand inside a name, as in University of Glasgow."""
+UPPER = "".join(c for c in map(chr, range(0x0530)) if c.isupper())
+"""Capitals of the Latin, Greek and Cyrillic alphabets."""
+CAPITALISED = rf"(?:(?:[{UPPER}]\.)+|[{UPPER}][\w'’]*(?:-\w+)*)"
+RUN = re.compile(rf"{CAPITALISED}(?: (?:(?:{LINKS}) ){{0,2}}{CAPITALISED})*")
+SENTENCE_END = re.compile(r"(?:^|[.!?] )$")
+SHORT_TITLES = frozenset(("Jr", "Sr", "St", "Dr"))
+
+
+@dataclass(frozen=True)
+class Span:
+    """A name inside a text."""
+
+    text: str
+    before: tuple[str, ...]
+    """The words to its left, the nearest last."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line: whom or what it is about, and the other names that it mentions."""
+
+    name: str
+    spans: tuple[Span, ...]
+
+
+def read_entries(lines: Sequence[str]) -> list[Entry]:
+    """Read the entries of a corpus, one a line."""
+    ordinary = ordinary_words(lines)
+    return [read_entry(line, ordinary) for line in lines]
+
+
+def read_entry(line: str, ordinary: frozenset[str]) -> Entry:
+    """Split a line into its name and the spans of its text, without those of the name itself."""
+    name, text = split_name(line)
+    own = set(WORD.findall(name))
+    spans = tuple(
+        Span(found, tuple(text[:start].split()[-MOST_BEFORE:]))
+        for start, found in _runs(text, ordinary)
+        if not own.issuperset(WORD.findall(found))
+    )
+    return Entry(name, spans)
+
+
+def split_name(line: str) -> tuple[str, str]:
+    """Split ``Name. Text`` at the first full stop that does not end an initial."""
+    for stop in re.finditer(r"\. ", line):
+        last = line[: stop.start()].rpartition(" ")[2]
+        if last not in SHORT_TITLES and not re.fullmatch(r"(?:\w\.)*[^\W\d_]", last):
+            return line[: stop.start()], line[stop.end() :]
+    return line.removesuffix("."), ""
+
+
+def ordinary_words(lines: Iterable[str]) -> frozenset[str]:
+    """Return the words that a sentence may begin with in capitals without being a name.
+
+    They are those that stand in lower case more often than in capitals.
+    """
+    words = Counter(word for line in lines for word in WORD.findall(line))
+    return frozenset(
+        word for word, n in words.items() if word[0].isupper() and words[word.lower()] > n
+    )
+
+
+def _runs(text: str, ordinary: frozenset[str]) -> Iterator[tuple[int, str]]:
+    """Yield the place and the text of every run of capitalised words."""
+    for run in RUN.finditer(text):
+        start, found = run.start(), run[0]
+        first, _, rest = found.partition(" ")
+        if first in ordinary and SENTENCE_END.search(text[:start]):
+            start, found = start + len(first) + 1, rest
+        if found:
+            yield start, found

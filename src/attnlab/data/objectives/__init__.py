@@ -1,0 +1,25 @@
+"""What is learned from a corpus, by name: one file each, a class that draws an epoch's rows."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from attnlab.registry import Registry
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from attnlab.data.batches import TokenRow
+
+
+@runtime_checkable
+class Objective(Protocol):
+    """Made from a corpus (a document a line), a vocabulary, and answers of training questions."""
+
+    longest: int
+    """The most tokens that a row may have."""
+
+    def rows(self, generator: "np.random.Generator") -> "Sequence[TokenRow]":
+        """Draw the rows of one epoch."""
+
+
+OBJECTIVES = Registry[Callable[..., Objective]]("objective", package="attnlab.data.objectives")

@@ -1,0 +1,93 @@
+"""Span corruption with one span (after T5, Raffel et al. 2020), as the knowledge course asks.
+
+    document   Khatchig Mouradian. Khatchig Mouradian is a journalist, …
+    cut        Khatchig Mouradian. Khat              4 … 7/8 of a block long
+    row        Khatchig Mo⁇. Khat⁇uradian           prefix ⁇ suffix ⁇ span
+
+The model reads what is left, and writes the span after the second ⁇. The course's printed examples
+end with a third ⁇, which its rule does not have: ``closing`` puts it there.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Annotated
+
+import numpy as np
+from annotated_types import Ge
+from jaxtyping import Int
+
+from attnlab.data.batches import TokenRow
+from attnlab.data.objectives import OBJECTIVES
+from attnlab.data.vocabulary import Vocabulary
+
+SHORTEST = 4
+"""Of a cut document; one that is shorter from the beginning stays whole."""
+SMALLEST_BLOCK = 24
+"""Below it the longest cut and its marks do not fit."""
+
+
+@OBJECTIVES.register("span_corruption")
+class SpanCorruption:
+    """A span of each line is taken out and written at its end."""
+
+    def __init__(
+        self,
+        corpus: Sequence[str],
+        vocabulary: Vocabulary,
+        answers: Collection[str] = (),
+        *,
+        block: Annotated[int, Ge(SMALLEST_BLOCK)] = 128,
+        closing: bool = False,
+    ) -> None:
+        del answers
+        # No row needs more of a document than this.
+        self._documents = [vocabulary.encode(line)[: block * 7 // 8] for line in corpus]
+        self._mark, self._block, self._closing = vocabulary.mark, block, closing
+        self.longest = block
+
+    def rows(self, generator: np.random.Generator) -> list[TokenRow]:
+        """Corrupt every line once."""
+        corrupted = corrupt(
+            self._documents,
+            generator,
+            block=self._block,
+            mark=self._mark,
+            closing=self._closing,
+        )
+        return [TokenRow(f"document {number}", row) for number, row in enumerate(corrupted, 1)]
+
+
+def corrupt(
+    documents: Sequence[Sequence[int]],
+    generator: np.random.Generator,
+    *,
+    block: int,
+    mark: int,
+    closing: bool = False,
+) -> list[list[int]]:
+    """Cut each document, take a span out and put it at the end; without padding.
+
+    Every length from 4 to 7/8 of the block, as far as the document reaches, is equally likely, and
+    every place of the span; it has a quarter of the cut document on average.
+    """
+    longest = np.minimum([len(document) for document in documents], block * 7 // 8)
+    lengths = generator.integers(np.minimum(SHORTEST, longest), longest + 1)
+    sizes = span_sizes(lengths, generator)
+    starts = generator.integers(0, lengths - sizes + 1)
+    end = [mark] if closing else []
+    return [
+        [*text[:start], mark, *text[start + size : length], mark, *text[start : start + size], *end]
+        for text, length, size, start in zip(
+            documents, lengths.tolist(), sizes.tolist(), starts.tolist(), strict=True
+        )
+    ]
+
+
+def span_sizes(
+    lengths: Int[np.ndarray, " N"], generator: np.random.Generator
+) -> Int[np.ndarray, " N"]:
+    """Draw sizes from 1 on, all equally likely, whose mean is a quarter of the length.
+
+    The sizes 1 … m have the mean (1 + m) / 2; for an odd length m is one of two numbers, in turns.
+    """
+    largest = lengths // 2 - 1 + (lengths % 2) * generator.integers(2, size=len(lengths))
+    return generator.integers(1, np.maximum(largest, 1) + 1)

@@ -1,0 +1,36 @@
+"""Plain language modelling: every token of a line from those before it."""
+
+from collections.abc import Collection, Sequence
+from typing import Annotated
+
+import numpy as np
+from annotated_types import Ge
+
+from attnlab.data.batches import TokenRow
+from attnlab.data.objectives import OBJECTIVES
+from attnlab.data.vocabulary import Vocabulary
+
+
+@OBJECTIVES.register("text")
+class Text:
+    """Lines as they are, each ended by the mark."""
+
+    def __init__(
+        self,
+        corpus: Sequence[str],
+        vocabulary: Vocabulary,
+        answers: Collection[str] = (),
+        *,
+        block: Annotated[int, Ge(2)] = 128,
+    ) -> None:
+        del answers
+        self._rows = [
+            TokenRow(f"document {number}", [*vocabulary.encode(line), vocabulary.mark][:block])
+            for number, line in enumerate(corpus, 1)
+        ]
+        self.longest = max(len(row.tokens) for row in self._rows)
+
+    def rows(self, generator: np.random.Generator) -> Sequence[TokenRow]:
+        """Return every line; there is nothing to draw."""
+        del generator
+        return self._rows

@@ -1,0 +1,49 @@
+"""How large a GPT is, and sizes by name. Loads no torch."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from annotated_types import Ge, Gt, Interval, Len
+
+from attnlab.attention.settings import AttentionSettings
+
+
+@dataclass(frozen=True)
+class MemorySize:
+    """The table of hashed n-grams beside the layers."""
+
+    rows: Annotated[int, Ge(0)] = 0
+    """Rows of the table; 0 is no memory."""
+    orders: Annotated[tuple[Annotated[int, Ge(1)], ...], Len(1)] = (2, 3, 5)
+    """How many tokens an n-gram has; each order looks up a row at every token."""
+
+
+@dataclass(frozen=True)
+class ModelSettings:
+    """The size of the GPT."""
+
+    d_model: Annotated[int, Gt(0)] = 128
+    """Width."""
+    n_heads: Annotated[int, Gt(0)] = 4
+    """Attention heads a layer."""
+    n_layers: Annotated[int, Gt(0)] = 2
+    """Layers."""
+    dropout: Annotated[float, Interval(ge=0, lt=1)] = 0.0
+    """Share of activations set to zero in training."""
+    attention: AttentionSettings = AttentionSettings()
+    memory: MemorySize = MemorySize()
+
+
+SIZES = {
+    "course": ModelSettings(
+        256, 8, 4, dropout=0.1, attention=AttentionSettings(positions="learned")
+    ),
+    "recall": ModelSettings(
+        128,
+        4,
+        1,
+        attention=AttentionSettings(positions="rotary"),
+        memory=MemorySize(rows=2**18),
+    ),
+}
+"""The knowledge course's model, and ours: one small layer that reads a large memory."""

@@ -1,0 +1,135 @@
+"""Whose line it is, and the names in it with the words before them."""
+
+import hypothesis
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnlab.data.entries import (
+    MOST_BEFORE,
+    Entry,
+    Span,
+    ordinary_words,
+    read_entries,
+    read_entry,
+    split_name,
+)
+
+NONE: frozenset[str] = frozenset()
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "text"),
+    [
+        ("John Stephen. Born in Glasgow.", "John Stephen", "Born in Glasgow."),
+        ("J. R. Smith. He sang.", "J. R. Smith", "He sang."),
+        ("J.R. Smith. He sang.", "J.R. Smith", "He sang."),
+        ("J.R.R. Tolkien. He wrote.", "J.R.R. Tolkien", "He wrote."),
+        ("John Q. Public. He voted.", "John Q. Public", "He voted."),
+        ("Harry Hood Jr.. He acts.", "Harry Hood Jr.", "He acts."),
+        ("Sr. Mary Ann. She taught.", "Sr. Mary Ann", "She taught."),
+        ("St. John Ervine. He wrote.", "St. John Ervine", "He wrote."),
+        ("Dr. Dre. He raps.", "Dr. Dre", "He raps."),
+        ("Édouard Ł. Żak. He painted.", "Édouard Ł. Żak", "He painted."),
+        ("Henry 8. He ruled.", "Henry 8", "He ruled."),
+        ("Ada Lovelace.", "Ada Lovelace", ""),
+        ("Ada Lovelace", "Ada Lovelace", ""),
+        ("", "", ""),
+    ],
+)
+def test_a_line_is_split_at_the_first_stop_that_ends_no_initial(
+    line: str, name: str, text: str
+) -> None:
+    assert split_name(line) == (name, text)
+
+
+@hypothesis.settings(deadline=None)
+@given(st.text(st.characters(codec="utf-8"), max_size=60))
+def test_any_line_can_be_read(line: str) -> None:
+    name, text = split_name(line)
+    assert line.startswith(name)
+    assert line.endswith(text)
+    entry = read_entry(line, NONE)
+    assert entry.name == name
+    for span in entry.spans:
+        assert span.text in text
+        assert len(span.before) <= MOST_BEFORE
+
+
+def spans(line: str, ordinary: frozenset[str] = NONE) -> list[str]:
+    return [span.text for span in read_entry(line, ordinary).spans]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("born in Glasgow, she left for New York City", ["Glasgow", "New York City"]),
+        ("of the Royal Academy of Music and", ["Royal Academy of Music"]),
+        ("at the University of the West in", ["University of the West"]),
+        ("near Stratford-upon-Avon, not", ["Stratford-upon-Avon"]),
+        ("by O'Brien and Ó Briain in Łódź", ["O'Brien", "Ó Briain", "Łódź"]),
+        ("with J. R. Smith of", ["J. R. Smith"]),
+        ("in Москва and Αθήνα", ["Москва", "Αθήνα"]),
+        ("on 3 May 1901 in", ["May"]),
+        ("in Paris, Texas", ["Paris", "Texas"]),
+        ("of nothing at all", []),
+        ("of the", []),
+    ],
+)
+def test_spans_are_runs_of_capitalised_words(text: str, found: list[str]) -> None:
+    assert spans(f"Ada. {text}") == found
+
+
+def test_the_words_to_the_left_stand_with_a_span_the_nearest_last() -> None:
+    entry = read_entry("John Stephen. Born in Glasgow, Stephen went to sea at Hull.", NONE)
+    assert entry == Entry(
+        "John Stephen",
+        (
+            Span("Born", ()),
+            Span("Glasgow", ("Born", "in")),
+            Span("Hull", ("Born", "in", "Glasgow,", "Stephen", "went", "to", "sea", "at")),
+        ),
+    )
+    assert len(entry.spans[2].before) == MOST_BEFORE
+
+
+def test_no_more_words_than_the_most_stand_before_a_span() -> None:
+    line = f"Ada. {' '.join(str(n) for n in range(20))} Hull"
+    (span,) = read_entry(line, NONE).spans
+    assert span.before == tuple(str(n) for n in range(20 - MOST_BEFORE, 20))
+
+
+def test_an_ordinary_word_at_the_start_of_a_sentence_is_no_name() -> None:
+    ordinary = frozenset(["Born", "The", "He"])
+    line = "Ada. Born in Oslo. He left! The Hague was home? The end"
+    assert spans(line, ordinary) == ["Oslo", "Hague"]
+    assert spans(line) == ["Born", "Oslo", "He", "The Hague", "The"]
+
+
+def test_an_ordinary_word_inside_a_sentence_is_a_name() -> None:
+    assert spans("Ada. She wrote The End and Born", frozenset(["The", "Born", "She"])) == [
+        "The End",
+        "Born",
+    ]
+
+
+def test_words_are_ordinary_that_stand_more_often_in_lower_case() -> None:
+    lines = ["Born to be born, born again. May he, may she, May! Oslo"]
+    assert ordinary_words(lines) == {"Born"}
+    assert ordinary_words([]) == NONE
+
+
+def test_the_words_of_the_name_itself_are_left_out() -> None:
+    line = "Ada King Lovelace. Lovelace met King George and Ada Byron, King Lovelace"
+    assert spans(line) == ["King George", "Ada Byron"]
+
+
+def test_a_corpus_says_for_all_its_lines_what_is_ordinary() -> None:
+    lines = ["Ada. Born in Oslo.", "Bela. She was born in Lima.", "Cy. He, born in Rome, was born."]
+    entries = read_entries(lines)
+    assert [entry.name for entry in entries] == ["Ada", "Bela", "Cy"]
+    assert [[span.text for span in entry.spans] for entry in entries] == [
+        ["Oslo"],
+        ["She", "Lima"],
+        ["He", "Rome"],
+    ]
