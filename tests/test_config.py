@@ -11,9 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnlab.config import describe, from_dict, resolve, to_dict, to_yaml
-from attnlab.data.settings import WorldSettings
 from attnlab.errors import UserError
-from attnlab.recipes.knowledge.settings import DemoSettings, ModelSettings
+from attnlab.models.sizes import MemorySize, ModelSettings
+from attnlab.recipes.knowledge.settings import (
+    RECIPES,
+    DemoSettings,
+    FinetuneSettings,
+    ObjectiveSettings,
+    PretrainSettings,
+)
 from attnlab.training.settings import OptimiserSettings, TrainingSettings
 
 
@@ -48,7 +54,7 @@ def written(folder: Path, text: str) -> Path:
 
 
 def test_without_anything_given_the_defaults_stand() -> None:
-    assert resolve(Bakery) == Bakery()
+    assert resolve(Bakery()) == Bakery()
 
 
 @pytest.mark.parametrize(
@@ -67,32 +73,32 @@ def test_a_later_layer_covers_an_earlier_one(
     tmp_path: Path, text: str, flags: dict[str, int | None], sets: list[str], loaves: int
 ) -> None:
     file = written(tmp_path, text)
-    assert resolve(Bakery, file=file, flags=flags, sets=sets) == replace(Bakery(), loaves=loaves)
+    assert resolve(Bakery(), file=file, flags=flags, sets=sets) == replace(Bakery(), loaves=loaves)
 
 
 def test_each_layer_may_give_another_key(tmp_path: Path) -> None:
     file = written(tmp_path, "flour: wheat\noven:\n  heat: 90\n")
-    settings = resolve(Bakery, file=file, flags={"loaves": 5}, sets=["oven.options.fan=2"])
+    settings = resolve(Bakery(), file=file, flags={"loaves": 5}, sets=["oven.options.fan=2"])
     options = {"steam": 3, "fan": 2}
     assert settings == Bakery(Oven("steam", heat=90, options=options), loaves=5, flour="wheat")
 
 
 def test_a_json_file_is_read_as_well(tmp_path: Path) -> None:
     file = written(tmp_path, '{"loaves": 7, "oven": {"heat": 99}}')
-    assert resolve(Bakery, file=file) == Bakery(replace(Bakery().oven, heat=99), loaves=7)
+    assert resolve(Bakery(), file=file) == Bakery(replace(Bakery().oven, heat=99), loaves=7)
 
 
 @pytest.mark.parametrize("sets", [["oven.heat=90"], ["oven={heat: 90}"]], ids=["key", "mapping"])
 def test_one_nested_key_leaves_the_outer_class_its_other_nested_defaults(sets: list[str]) -> None:
-    assert resolve(Bakery, sets=sets).oven == Oven("steam", heat=90, options={"steam": 3})
+    assert resolve(Bakery(), sets=sets).oven == Oven("steam", heat=90, options={"steam": 3})
 
 
 def test_another_name_leaves_the_default_options_behind() -> None:
-    assert resolve(Bakery, sets=["oven.name=gas"]).oven == Oven("gas", heat=220, options={})
+    assert resolve(Bakery(), sets=["oven.name=gas"]).oven == Oven("gas", heat=220, options={})
 
 
 def test_the_same_name_keeps_the_default_options() -> None:
-    assert resolve(Bakery, sets=["oven.name=steam"]) == Bakery()
+    assert resolve(Bakery(), sets=["oven.name=steam"]) == Bakery()
 
 
 @pytest.mark.parametrize(
@@ -101,31 +107,31 @@ def test_the_same_name_keeps_the_default_options() -> None:
     ids=["name first", "options first"],
 )
 def test_options_given_with_another_name_are_kept(sets: list[str]) -> None:
-    assert resolve(Bakery, sets=sets).oven.options == {"fan": 2}
+    assert resolve(Bakery(), sets=sets).oven.options == {"fan": 2}
 
 
 def test_empty_options_take_the_default_options_away() -> None:
-    assert resolve(Bakery, sets=["oven.options={}"]).oven == Oven("steam", heat=220, options={})
+    assert resolve(Bakery(), sets=["oven.options={}"]).oven == Oven("steam", heat=220, options={})
 
 
-def test_another_optimiser_in_the_demo_has_no_option_of_muon() -> None:
-    settings = resolve(DemoSettings, sets=["training.optimiser.name=adamw"])
-    assert DemoSettings().training.optimiser.options
+def test_another_optimiser_has_no_option_of_muon() -> None:
+    settings = resolve(PretrainSettings(), sets=["training.optimiser.name=adamw"])
+    assert PretrainSettings().training.optimiser.options
     assert settings.training.optimiser == replace(
-        DemoSettings().training.optimiser, name="adamw", options={}
+        PretrainSettings().training.optimiser, name="adamw", options={}
     )
 
 
 def test_an_option_may_be_a_mapping(tmp_path: Path) -> None:
     file = written(tmp_path, "oven:\n  options:\n    fan: {speed: 2}\n")
     expected = {"fan": {"speed": 2}}  # options given whole replace the default ones
-    assert resolve(Bakery, file=file).oven.options == expected
+    assert resolve(Bakery(), file=file).oven.options == expected
     sets = ["oven.options.fan.speed=2"]
-    assert resolve(Bakery, sets=sets).oven.options == {"steam": 3, **expected}
+    assert resolve(Bakery(), sets=sets).oven.options == {"steam": 3, **expected}
 
 
 def test_an_empty_file_changes_nothing(tmp_path: Path) -> None:
-    assert resolve(Bakery, file=written(tmp_path, "# nothing yet\n")) == Bakery()
+    assert resolve(Bakery(), file=written(tmp_path, "# nothing yet\n")) == Bakery()
 
 
 @pytest.mark.parametrize(
@@ -205,13 +211,13 @@ def test_a_mistake_in_a_file_is_named_with_its_line(
     tmp_path: Path, text: str, message: str
 ) -> None:
     with pytest.raises(UserError, match=message):
-        resolve(Bakery, file=written(tmp_path, text))
+        resolve(Bakery(), file=written(tmp_path, text))
 
 
 def test_all_impossible_values_are_named_at_once(tmp_path: Path) -> None:
     file = written(tmp_path, "loaves: x\noven:\n  heat: 0\n")
     with pytest.raises(UserError) as caught:
-        resolve(Bakery, file=file)
+        resolve(Bakery(), file=file)
     heat, loaves = sorted(str(caught.value).splitlines(), key=lambda line: "loaves" in line)
     assert heat.startswith(f"{file}:3: oven.heat = 0 is not possible")
     assert loaves.startswith(f"{file}:1: loaves = 'x' is not possible")
@@ -219,19 +225,19 @@ def test_all_impossible_values_are_named_at_once(tmp_path: Path) -> None:
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"there is no settings file .*nowhere.yaml\.$"):
-        resolve(Bakery, file=tmp_path / "nowhere.yaml")
+        resolve(Bakery(), file=tmp_path / "nowhere.yaml")
 
 
 def test_a_folder_is_no_settings_file(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"cannot read the settings file .*Is a directory"):
-        resolve(Bakery, file=tmp_path)
+        resolve(Bakery(), file=tmp_path)
 
 
 def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "settings.yaml"
     path.write_bytes(b"flour: \xff\n")
     with pytest.raises(UserError, match=r"cannot read the settings file .*settings.yaml: 'utf-8'"):
-        resolve(Bakery, file=path)
+        resolve(Bakery(), file=path)
 
 
 @pytest.mark.parametrize(
@@ -249,38 +255,41 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
 )
 def test_a_mistake_in_an_assignment_is_named_as_it_was_given(assignment: str, message: str) -> None:
     with pytest.raises(UserError, match=message):
-        resolve(Bakery, sets=[assignment])
+        resolve(Bakery(), sets=[assignment])
 
 
 def test_a_key_below_options_that_are_no_mapping_is_refused() -> None:
     with pytest.raises(UserError, match=r"oven.options = 3 is not possible"):
-        resolve(Bakery, sets=["oven.options=3", "oven.options.fan=1"])
+        resolve(Bakery(), sets=["oven.options=3", "oven.options.fan=1"])
 
 
 def test_an_impossible_flag_is_named_after_the_last_part_of_its_key() -> None:
     with pytest.raises(UserError, match=r"^--heat: oven.heat = -1 is not possible: input should"):
-        resolve(Bakery, flags={"oven.heat": -1})
+        resolve(Bakery(), flags={"oven.heat": -1})
 
 
 @pytest.mark.parametrize("value", [".inf", "-.inf", ".nan"])
 def test_a_number_that_json_does_not_have_is_refused(value: str) -> None:
     with pytest.raises(UserError, match=r"^--set training.clip=.*training.clip = .* not possible"):
-        resolve(DemoSettings, sets=[f"training.clip={value}"])
+        resolve(PretrainSettings(), sets=[f"training.clip={value}"])
 
 
 def test_values_take_the_type_of_their_setting() -> None:
     """YAML reads 1e-3 as a text, since it has no dot."""
-    settings = resolve(DemoSettings, sets=["training.optimiser.lr=1e-3"])
+    settings = resolve(PretrainSettings(), sets=["training.optimiser.lr=1e-3"])
     assert settings.training.optimiser.lr == 0.001
 
 
 def test_an_option_in_scientific_notation_is_a_number() -> None:
-    settings = resolve(DemoSettings, sets=["training.optimiser.options.adamw_lr=1e-3"])
+    settings = resolve(PretrainSettings(), sets=["training.optimiser.options.adamw_lr=1e-3"])
     assert settings.training.optimiser.options == {"adamw_lr": 0.001}
 
 
+MEMORIES = [MemorySize(), MemorySize(7, (4,)), MemorySize(2**20, (1, 3, 1))]
+
+
 @st.composite
-def demo_settings(draw: st.DrawFn) -> DemoSettings:
+def pretrain_settings(draw: st.DrawFn) -> PretrainSettings:
     rates = st.floats(1e-12, 1e6)
     values = (
         st.none() | st.booleans() | st.integers() | rates | st.text(st.characters(codec="utf-8"))
@@ -298,24 +307,30 @@ def demo_settings(draw: st.DrawFn) -> DemoSettings:
         clip=draw(st.floats(0, 1e300)),
         precision=draw(st.sampled_from(["auto", "float32", "bfloat16", "float64"])),
     )
-    world = WorldSettings(asked_share=draw(st.floats(1e-9, 0.4)))
-    return DemoSettings(world, ModelSettings(n_heads=draw(st.integers(1))), training=training)
+    return PretrainSettings(
+        corpus=draw(st.text(st.characters(codec="utf-8"))),
+        held_out=draw(st.floats(0, 0.99)),
+        questions_write=draw(st.booleans()),
+        objective=ObjectiveSettings("text", draw(st.dictionaries(names, values, max_size=2))),
+        model=ModelSettings(n_heads=draw(st.integers(1)), memory=draw(st.sampled_from(MEMORIES))),
+        training=training,
+    )
 
 
 @hypothesis.settings(deadline=None, max_examples=50)
-@given(demo_settings())
-def test_settings_come_back_from_their_dictionary(settings: DemoSettings) -> None:
-    assert from_dict(DemoSettings, to_dict(settings), origin="config.json") == settings
+@given(pretrain_settings())
+def test_settings_come_back_from_their_dictionary(settings: PretrainSettings) -> None:
+    assert from_dict(PretrainSettings, to_dict(settings), origin="config.json") == settings
 
 
 @hypothesis.settings(deadline=None, max_examples=50)
-@given(demo_settings())
+@given(pretrain_settings())
 def test_settings_come_back_from_their_yaml(
-    tmp_path_factory: pytest.TempPathFactory, settings: DemoSettings
+    tmp_path_factory: pytest.TempPathFactory, settings: PretrainSettings
 ) -> None:
     file = tmp_path_factory.getbasetemp() / "round_trip.yaml"
     file.write_text(to_yaml(settings), encoding="utf-8", newline="")
-    assert resolve(DemoSettings, file=file) == settings
+    assert resolve(PretrainSettings(), file=file) == settings
 
 
 @pytest.mark.parametrize(
@@ -335,7 +350,7 @@ def test_options_other_than_the_defaults_come_back_from_a_dictionary(
 )
 def test_options_come_back_from_yaml(tmp_path: Path, options: dict[str, Any]) -> None:
     settings = Bakery(replace(Bakery().oven, options=options))
-    assert resolve(Bakery, file=written(tmp_path, to_yaml(settings))) == settings
+    assert resolve(Bakery(), file=written(tmp_path, to_yaml(settings))) == settings
 
 
 def test_a_dictionary_is_checked_like_a_file() -> None:
@@ -360,16 +375,40 @@ def test_yaml_carries_each_meaning_above_its_value() -> None:
     )
 
 
-def test_every_setting_of_the_demo_has_a_meaning() -> None:
-    fields = list(describe(DemoSettings))
-    assert {"world.people", "batch_size", "training.sparse_optimiser.options"} <= {
+def test_the_values_of_the_given_instance_stand_under_those_of_the_user(tmp_path: Path) -> None:
+    """A recipe is an instance, and a file or flag changes only what it names."""
+    base = Bakery(Oven("gas", heat=150, options={"flame": 2}), loaves=8)
+    file = written(tmp_path, "flour: wheat\n")
+    assert resolve(base, file=file, sets=["oven.options.fan=1"]) == Bakery(
+        Oven("gas", heat=150, options={"flame": 2, "fan": 1}), loaves=8, flour="wheat"
+    )
+    assert base == Bakery(Oven("gas", heat=150, options={"flame": 2}), loaves=8)
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_a_recipe_comes_back_from_its_yaml(tmp_path: Path, name: str) -> None:
+    for base in RECIPES[name]:
+        file = written(tmp_path, to_yaml(base))
+        assert resolve(type(base)(), file=file) == base
+
+
+def test_a_memory_without_orders_is_refused() -> None:
+    with pytest.raises(UserError, match=r"model.memory.orders = \[\] is not possible"):
+        resolve(PretrainSettings(), sets=["model.memory.orders=[]"])
+
+
+@pytest.mark.parametrize("settings", [PretrainSettings, FinetuneSettings, DemoSettings])
+def test_every_setting_of_the_knowledge_lab_has_a_meaning(settings: type) -> None:
+    fields = list(describe(settings))
+    assert {"model.memory.rows", "batch_tokens", "training.sparse_optimiser.options"} <= {
         field.key for field in fields
     }
     assert [field.key for field in fields if len(field.meaning) < 5] == []
 
 
 def test_only_options_are_open_to_any_key() -> None:
-    assert [field.key for field in describe(DemoSettings) if field.is_open] == [
+    assert [field.key for field in describe(PretrainSettings) if field.is_open] == [
+        "objective.options",
         "model.attention.options",
         "model.attention.position_options",
         "training.optimiser.options",

@@ -42,33 +42,34 @@ class SettingField:
 
 
 def resolve(
-    cls: type[Settings],
+    base: Settings,
     *,
     file: Path | None = None,
     flags: Mapping[str, Any] | None = None,
     sets: Sequence[str] = (),
 ) -> Settings:
-    """Layer the user's values over the defaults of ``cls`` and check them.
+    """Layer the user's values over those of ``base`` and check them.
 
     ``flags`` maps dotted keys to values, and a flag is called after the key's last part; one that
     was not given is None. ``sets`` are the ``a.b=c`` strings of ``--set``. Options given as a whole
     mapping replace the default ones; a single option is changed by its dotted key.
     """
-    given = read_file(file, whole=_open_keys(cls)) if file else {}
+    whole = _open_keys(type(base))
+    given = read_file(file, whole=whole) if file else {}
     given |= {
         key: Given(value, "--" + key.rpartition(".")[2].replace("_", "-"))
         for key, value in (flags or {}).items()
         if value is not None
     }
     for text in sets:
-        given |= _read_assignment(text, whole=_open_keys(cls))
-    return _validate(cls, given)
+        given |= _read_assignment(text, whole=whole)
+    return _validate(base, given)
 
 
 def from_dict(cls: type[Settings], values: Mapping[str, Any], *, origin: str) -> Settings:
     """Read settings back from a mapping that ``to_dict`` made, with the same checks."""
     given = {k: Given(v, origin) for k, v in flatten(values, whole=_open_keys(cls))}
-    return _validate(cls, given)
+    return _validate(cls(), given)
 
 
 def to_dict(settings: Any) -> dict[str, Any]:
@@ -207,9 +208,11 @@ def _read_assignment(text: str, *, whole: Container[str]) -> dict[str, Given]:
     return {k: Given(v, origin) for k, v in flatten({key: parsed}, whole=whole)}
 
 
-def _validate(cls: type[Settings], given: Mapping[str, Given]) -> Settings:
+def _validate(base: Settings, given: Mapping[str, Given]) -> Settings:
+    """Put the given values into ``base`` and check the whole."""
     import pydantic  # here, so that a plain import of the settings stays quick
 
+    cls = type(base)
     fields = {field.key: field for field in describe(cls)}
     for key, value in given.items():
         if key not in fields and not any(
@@ -217,7 +220,7 @@ def _validate(cls: type[Settings], given: Mapping[str, Given]) -> Settings:
         ):
             raise _unknown_key(key, value, fields)
         _refuse_what_json_has_not(key, value)
-    layered = _layer(to_dict(cls()), given)
+    layered = _layer(to_dict(base), given)
     try:
         return pydantic.TypeAdapter(cls).validate_python(layered)
     except pydantic.ValidationError as error:

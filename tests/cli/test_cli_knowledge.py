@@ -1,11 +1,14 @@
-"""``attnlab knowledge demo``: a run from one end to the other, and every wrong input."""
+"""``attnlab knowledge pretrain`` and ``demo``: from end to end, and every wrong setting."""
 
+import json
+import shutil
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 import yaml
+from knowledge_files import PRETRAIN, everything, make_world
 
 from attnlab.attention import ATTENTION
 from attnlab.errors import UserError
@@ -14,24 +17,95 @@ from attnlab.runs.directory import Run, RunPlace
 
 Attnlab = Callable[..., tuple[int, str, str]]
 
-DEMO = ("knowledge", "demo")
-TINY = [
+pytestmark = pytest.mark.usefixtures("short_answers")
+
+DEMO = [
+    *("knowledge", "demo", "--name", "mine", "--length", "2 steps"),
     *("--set", "world={people: 10, biographies: 2}"),
-    *("--set", "model={d_model: 12, n_heads: 3, n_layers: 1}"),
-    *("--set", "training.threads=1"),
-    *("--length", "2 steps"),
+    *("--set", "model={d_model: 12, n_heads: 3, n_layers: 1, memory: {rows: 101}}"),
+    *("--set", "questions_length=1 step", "--set", "training.threads=1"),
 ]
+RUNS = ["constant", "questions-alone", "recall", "synthesizer"]
 
 
-def everything(folder: Path) -> dict[str, bytes | None]:
-    return {
-        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
-        for path in folder.rglob("*")
+def test_a_demo_compares_four_runs_and_shows_the_same_when_asked_again(
+    attnlab: Attnlab, tmp_path: Path
+) -> None:
+    """Also when it was stopped in the middle: what is finished stays, what is missing is run."""
+    code, out, err = attnlab(*DEMO)
+    assert code == 0, err
+    study = tmp_path / "runs" / "mine"
+    assert json.loads((study / "study.json").read_text())["runs"] == RUNS
+    for name in RUNS:
+        assert name in out
+        assert Run.open(study / name).record["scores"]["test"]["n"] == 2
+    assert out.count("Where was") == 2  # the world has two people to ask about
+    assert out.endswith("runs/mine/report/report.html\n")
+    page = (study / "report" / "report.html").read_text(encoding="utf-8")
+    assert "Where were they born?" in page
+    assert all(f"{name}: 2 steps" in err for name in ("recall", "synthesizer"))
+    assert "questions-alone: 1 step" in err
+    assert "\x1b" not in out + err
+
+    before = everything(study)
+    assert attnlab(*DEMO) == (0, out, "")
+    after = everything(study)
+    assert after.keys() == before.keys()
+    assert {name for name in after if after[name] != before[name]} <= {
+        name for name in after if name.startswith("report/")
     }
 
+    # As if it had been killed before the last run's record, and again before that run.
+    saved = json.loads((study / "study.json").read_text()) | {"runs": RUNS[:2]}
+    (study / "study.json").write_text(json.dumps(saved))
+    (study / "recall" / "record.json").unlink()
+    shutil.rmtree(study / "synthesizer")
+    code, again, err = attnlab(*DEMO)
+    assert (code, again) == (0, out)
+    assert "synthesizer: 2 steps" in err
+    assert "questions-alone" not in err
+    assert json.loads((study / "study.json").read_text())["runs"] == RUNS
+    kept = {n: v for n, v in before.items() if n.startswith(("world/", "constant/", "questions-"))}
+    assert kept.items() <= everything(study).items()
 
-def test_a_demo_runs_to_its_end_and_then_shows_its_result(attnlab: Attnlab, tmp_path: Path) -> None:
-    code, out, err = attnlab(*DEMO, *TINY, "--name", "first")
+
+def test_a_demo_with_other_settings_under_the_same_name_is_refused(
+    attnlab: Attnlab, tmp_path: Path
+) -> None:
+    folder = tmp_path / "runs" / "mine"
+    folder.mkdir(parents=True)
+    study = {"job": "knowledge-demo", "settings": {"questions_length": "3 steps"}, "runs": []}
+    (folder / "study.json").write_text(json.dumps(study))
+    before = everything(tmp_path)
+    code, out, err = attnlab(*DEMO)
+    assert (code, out) == (2, "")
+    assert "the study runs/mine exists with other settings (" in err
+    assert "questions_length: '3 steps' there, '1 step' now" in err
+    assert everything(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("model.n_heads=5", "d_model = 12 does not divide into n_heads = 5 heads."),
+        ("world.people=75169", "people = 75169 is not possible: there are 75168 names."),
+        ("training.optimiser.name=muom", "no optimiser is called 'muom'. Did you mean 'muon'?"),
+    ],
+)
+def test_a_mistake_in_a_demo_leaves_nothing_behind(
+    attnlab: Attnlab, tmp_path: Path, setting: str, message: str
+) -> None:
+    Run.begin("job", {}, RunPlace(tmp_path / "runs", "older"))
+    before = everything(tmp_path)
+    code, out, err = attnlab(*DEMO, "--set", setting)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert everything(tmp_path) == before
+
+
+def test_a_run_goes_to_its_end_and_then_shows_its_result(attnlab: Attnlab, tmp_path: Path) -> None:
+    make_world(tmp_path)
+    code, out, err = attnlab(*PRETRAIN, "--name", "first")
     assert code == 0, err
     assert "Where was" in out
     assert out.endswith("runs/first\n")
@@ -40,40 +114,54 @@ def test_a_demo_runs_to_its_end_and_then_shows_its_result(attnlab: Attnlab, tmp_
     before = everything(tmp_path)
     assert {"runs/first/record.json", "runs/first/predictions/test.jsonl"} <= before.keys()
 
-    assert attnlab(*DEMO, *TINY, "--name", "first") == (0, out, "")
+    assert attnlab(*PRETRAIN, "--name", "first") == (0, out, "")
     assert everything(tmp_path).keys() - before.keys() == set()
 
-    code, _, err = attnlab(*DEMO, *TINY, "--name", "first", "--seed", "4")
+    code, _, err = attnlab(*PRETRAIN, "--name", "first", "--seed", "4")
     assert code == 2
     assert "exists with other settings (training.seed: 0 there, 4 now)" in err
     assert everything(tmp_path) == before
 
 
-def test_a_demo_takes_its_folder_from_the_environment(
+def test_a_run_takes_its_folder_from_the_environment(
     attnlab: Attnlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    make_world(tmp_path)
     monkeypatch.setenv("ATTNLAB_RUNS", "elsewhere")
-    code, out, err = attnlab(*DEMO, *TINY)
+    code, out, err = attnlab(*PRETRAIN)
     assert code == 0, err
-    assert out.splitlines()[-1].startswith("elsewhere/knowledge-demo-")
-    assert [path.name for path in tmp_path.iterdir()] == ["elsewhere"]
+    assert out.splitlines()[-1].startswith("elsewhere/knowledge-pretrain-")
+    assert {path.name for path in tmp_path.iterdir()} == {"elsewhere", "world"}
 
 
+@pytest.mark.parametrize("job", ["pretrain", "finetune", "demo", "extraction"])
 def test_the_settings_are_printed_as_a_file_that_can_be_given_back(
-    attnlab: Attnlab, tmp_path: Path
+    attnlab: Attnlab, tmp_path: Path, job: str
 ) -> None:
-    code, out, _ = attnlab(*DEMO, "--settings", "--seed", "7", "--set", "model.d_model=24")
+    words = ("knowledge", job, "--settings")
+    code, out, _ = attnlab(*words, "--set", "model.d_model=24", "--set", "batch_tokens=7")
     assert code == 0
     values = yaml.safe_load(out)
-    assert (values["training"]["seed"], values["model"]["d_model"]) == (7, 24)
+    assert (values["batch_tokens"], values["model"]["d_model"]) == (7, 24)
     (tmp_path / "mine.yaml").write_text(out, encoding="utf-8")
-    assert attnlab(*DEMO, "--config", "mine.yaml", "--settings") == (0, out, "")
+    assert attnlab(*words, "--config", "mine.yaml") == (0, out, "")
     assert [path.name for path in tmp_path.iterdir()] == ["mine.yaml"]
+
+
+def test_a_recipe_and_a_size_give_other_settings(attnlab: Attnlab) -> None:
+    words = ("knowledge", "pretrain", "--settings")
+    course = yaml.safe_load(attnlab(*words, "--recipe", "course").out)
+    assert course["vocabulary"]["kind"] == "characters"
+    assert course["objective"] == {"name": "span_corruption", "options": {"block": 128}}
+    assert course["model"]["d_model"] == 256
+    small = yaml.safe_load(attnlab(*words, "--recipe", "course", "--size", "recall").out)
+    assert small["model"] == yaml.safe_load(attnlab(*words).out)["model"]
+    assert small["objective"] == course["objective"]
 
 
 FILES = {
     "typo.yaml": "training:\n  sead: 1\n",
-    "bounds.yaml": "training:\n  seed: 1\nbatch_size: 0\n",
+    "bounds.yaml": "training:\n  seed: 1\nbatch_tokens: 0\n",
     "broken.yaml": "training: [\n",
 }
 MISTAKES = {
@@ -86,12 +174,12 @@ MISTAKES = {
         "typo.yaml:2: there is no setting 'training.sead'. Did you mean 'training.seed'?",
     ),
     "impossible value": (
-        ["--set", "batch_size=0"],
-        "--set batch_size=0: batch_size = 0 is not possible: input should be greater than 0.",
+        ["--set", "batch_tokens=0"],
+        "--set batch_tokens=0: batch_tokens = 0 is not possible: input should be greater than 0.",
     ),
     "impossible value in a file": (
         ["--config", "bounds.yaml"],
-        "bounds.yaml:3: batch_size = 0 is not possible: input should be greater than 0.",
+        "bounds.yaml:3: batch_tokens = 0 is not possible: input should be greater than 0.",
     ),
     "impossible flag": (
         ["--seed", "-1"],
@@ -135,17 +223,41 @@ MISTAKES = {
         ["--set", "model.n_heads=5"],
         "d_model = 12 does not divide into n_heads = 5 heads.",
     ),
-    "too many people": (
-        ["--set", "world.people=75169"],
-        "people = 75169 is not possible: there are 75168 names. Choose fewer people.",
+    "unknown recipe": (
+        ["--recipe", "corse"],
+        "no recipe is called 'corse'. Did you mean 'course'? Known: recall, course.",
     ),
-    "too many biographies": (
-        ["--set", "world.biographies=27"],
-        "biographies = 27 is not possible: a birthplace can be told in 26 ways.",
+    "unknown size": (
+        ["--size", "huge"],
+        "no size is called 'huge'. Known: course, recall.",
     ),
-    "too many sentences": (
-        ["--set", "world.sentences=9"],
-        "world.sentences = 9 is not possible: input should be less than or equal to 5.",
+    "unknown objective": (
+        ["--set", "objective.name=salient_span"],
+        "no objective is called 'salient_span'. Did you mean 'salient_spans'? Known: salient",
+    ),
+    "unknown objective option": (
+        ["--set", "objective.options.contxt=1"],
+        "objective 'salient_spans' has no option 'contxt'. Did you mean 'context'? It takes: spans",
+    ),
+    "impossible objective option": (
+        ["--set", "objective.options.block=1"],
+        "objective 'salient_spans': option block = 1 is not possible: input should be greater",
+    ),
+    "impossible share": (
+        ["--held-out", "1"],
+        "--held-out: held_out = 1.0 is not possible: input should be less than 1.",
+    ),
+    "everything held out": (
+        ["--held-out", "0.99"],
+        "held_out = 0.99 leaves none of 6 training questions to learn from.",
+    ),
+    "small vocabulary": (
+        ["--set", "vocabulary.size=257"],
+        "vocabulary.size = 257 is not possible: input should be greater than or equal to 258.",
+    ),
+    "no orders": (
+        ["--set", "model.memory.orders=[]"],
+        "model.memory.orders = [] is not possible:",
     ),
 }
 
@@ -156,10 +268,11 @@ def test_a_mistake_is_told_in_a_line_or_two_and_changes_nothing(
 ) -> None:
     for name, text in FILES.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
+    make_world(tmp_path)
     Run.begin("job", {}, RunPlace(tmp_path / "runs", "older"))
     before = everything(tmp_path)
     arguments, message = MISTAKES[mistake]
-    code, out, err = attnlab(*DEMO, *TINY, *arguments)
+    code, out, err = attnlab(*PRETRAIN, *arguments)
     assert (code, out) == (2, "")
     assert err.startswith("attnlab: ")
     assert message in err
@@ -169,7 +282,7 @@ def test_a_mistake_is_told_in_a_line_or_two_and_changes_nothing(
 
 def test_debug_shows_the_traceback(attnlab: Attnlab) -> None:
     with pytest.raises(UserError, match=r"there is no setting 'nonsense'"):
-        attnlab("--debug", *DEMO, "--set", "nonsense=1")
+        attnlab("--debug", *PRETRAIN, "--set", "nonsense=1")
 
 
 def test_a_process_that_does_not_lead_says_which_it_is(
@@ -177,7 +290,7 @@ def test_a_process_that_does_not_lead_says_which_it_is(
 ) -> None:
     monkeypatch.setenv("RANK", "1")
     monkeypatch.setenv("WORLD_SIZE", "2")
-    code, out, err = attnlab(*DEMO, "--set", "nonsense=1")
+    code, out, err = attnlab(*PRETRAIN, "--set", "nonsense=1")
     assert (code, out) == (2, "")
     assert err.startswith("attnlab: [process 1] --set nonsense=1: there is no setting")
 
@@ -186,30 +299,35 @@ def test_a_rank_left_over_in_the_environment_mutes_nothing(
     attnlab: Attnlab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RANK", "1")
-    assert attnlab(*DEMO, "--set", "nonsense=1").err.startswith("attnlab: --set nonsense=1")
+    assert attnlab(*PRETRAIN, "--set", "nonsense=1").err.startswith("attnlab: --set nonsense=1")
 
 
 def test_several_processes_without_torchrun_are_refused(
     attnlab: Attnlab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WORLD_SIZE", "2")
-    code, out, err = attnlab(*DEMO)
+    code, out, err = attnlab(*PRETRAIN)
     assert (code, out) == (2, "")
     assert "WORLD_SIZE is 2, but RANK, MASTER_ADDR, MASTER_PORT is not set" in err
 
 
+LEARNED = ("--positions", "learned", "--name", "first")  # rotary does not go with every attention
+
+
 @pytest.mark.parametrize("name", [name for name in ATTENTION.names() if name != "dot_product"])
-def test_a_demo_runs_with_every_attention(attnlab: Attnlab, name: str) -> None:
-    code, out, err = attnlab(*DEMO, *TINY, "--attention", name, "--name", "first")
+def test_a_run_learns_with_every_attention(attnlab: Attnlab, tmp_path: Path, name: str) -> None:
+    make_world(tmp_path)
+    code, out, err = attnlab(*PRETRAIN, *LEARNED, "--attention", name)
     assert code == 0, err
     record = Run.open(Path("runs/first")).record
     assert (record["leak"]["largest_change"] > 0) == (name == "late_mask")
     assert ("It sees the future: the output at position" in out) == (name == "late_mask")
 
 
-def test_a_demo_runs_with_an_attention_of_ones_own(attnlab: Attnlab) -> None:
+def test_a_run_learns_with_an_attention_of_ones_own(attnlab: Attnlab, tmp_path: Path) -> None:
+    make_world(tmp_path)
     Path("mine.py").write_text(class_with(None), encoding="utf-8")
-    code, _, err = attnlab(*DEMO, *TINY, "--attention", "mine.py:MyAttention", "--name", "first")
+    code, _, err = attnlab(*PRETRAIN, *LEARNED, "--attention", "mine.py:MyAttention")
     assert code == 0, err
     resolved = Run.open(Path("runs/first")).config["resolved"]
     assert resolved["attention_files"] == sha256(Path("mine.py").read_bytes()).hexdigest()
@@ -219,8 +337,9 @@ def test_an_attention_that_sees_the_future_in_secret_is_refused_before_step_1(
     attnlab: Attnlab, tmp_path: Path
 ) -> None:
     (bug,) = [mutant for mutant in MUTANTS if mutant.name == "mask after softmax"]
+    make_world(tmp_path)
     Path("mine.py").write_text(class_with(bug), encoding="utf-8")
-    code, out, err = attnlab(*DEMO, *TINY, "--attention", "mine.py:MyAttention")
+    code, out, err = attnlab(*PRETRAIN, *LEARNED, "--attention", "mine.py:MyAttention")
     assert (code, out) == (2, "")
     assert err.startswith("attnlab: this model sees the future: the output at position ")
     assert list((tmp_path / "runs").iterdir()) == []

@@ -1,6 +1,6 @@
 """Run the attnlab command line and kill or hurt it at a chosen point. Started as a real process.
 
-    python driver.py '{"kill": "after step 7"}' knowledge demo …
+    python driver.py '{"kill": "after step 7"}' knowledge pretrain …
 
 Points: ``after step N`` (the weights have moved, nothing is logged yet), and in the n-th checkpoint
 write ``save N: before FILE``, ``save N: half FILE``, ``save N: after FILE``, ``save N: before

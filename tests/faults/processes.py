@@ -8,19 +8,31 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from attnlab.data.settings import WorldSettings
+from attnlab.recipes.knowledge.world import write_world
+
 DRIVER = Path(__file__).with_name("driver.py")
 NAME = "victim"
 STEPS, INTERVAL = 26, 5
+SPLITS = ("held_out", "dev", "test")
+WORLD = WorldSettings(people=15, biographies=2, held_out=0)
+FILES = {
+    "corpus": "world/wiki.txt",
+    "questions": "world/birth_places_train.tsv",
+    "dev": "world/birth_dev.tsv",
+    "test": "world/birth_test.tsv",
+}
 # 6 steps an epoch; a checkpoint every 5 steps and at each better evaluation, every 8 steps.
 TINY = {
-    "world.people": 15,
-    "world.biographies": 2,
-    "world.held_out": 0,
+    **FILES,
+    "held_out": 0.3,
+    "vocabulary.size": 300,
     "model.d_model": 12,
     "model.n_heads": 3,
     "model.n_layers": 1,
     "model.dropout": 0.2,
-    "batch_size": 7,
+    "model.memory.rows": 101,
+    "batch_tokens": 390,
     "training.length": f"{STEPS} steps",
     "training.save_every": INTERVAL,
     "training.evaluate_every": 8,
@@ -38,12 +50,12 @@ def command(*, kill: str = "", rank: int = 0, processes: int = 1, **settings: An
     values = TINY | {key.replace("__", "."): value for key, value in settings.items()}
     sets = [f"--set={key}={json.dumps(value)}" for key, value in values.items()]
     spec = json.dumps({"kill": kill, "rank": rank})
-    return [*python, str(DRIVER), spec, "knowledge", "demo", "--name", NAME, *sets]
+    return [*python, str(DRIVER), spec, "knowledge", "pretrain", "--name", NAME, *sets]
 
 
 def start(folder: Path, **options: Any) -> subprocess.Popen[str]:
     """Start a run that works in ``folder``."""
-    folder.mkdir(parents=True, exist_ok=True)
+    write_world(WORLD, folder / "world")
     return subprocess.Popen(
         command(**options),
         cwd=folder,
@@ -67,14 +79,15 @@ def outcome(folder: Path) -> dict[str, Any]:
     lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
     timed = ("seconds", "evaluation_seconds")
     newest = sorted((run / "checkpoints").glob("step-*"))[-1]
+    record = json.loads((run / "record.json").read_text())
     return {
         "metrics": [{k: v for k, v in line.items() if k not in timed} for line in lines],
         "newest": newest.name,
         "model": _sha256(newest / "model.safetensors"),
         "optimiser": _sha256(newest / "optimiser.safetensors"),
-        "dev": (run / "predictions" / "dev.jsonl").read_text(),
-        "test": (run / "predictions" / "test.jsonl").read_text(),
-        "scores": json.loads((run / "record.json").read_text())["scores"],
+        **{split: (run / "predictions" / f"{split}.jsonl").read_text() for split in SPLITS},
+        "best_step": record["best_step"],
+        "scores": record["scores"],
         "leftovers": sorted(p.name for p in (run / "checkpoints").glob(".*")),
     }
 

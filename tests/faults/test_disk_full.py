@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from processes import NAME, STEPS, finish, outcome
 
-KIBIBYTES = 300
+KIBIBYTES = 700
 
 
 @pytest.fixture

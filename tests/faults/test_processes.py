@@ -1,8 +1,13 @@
 """One process against two: the same batches, cut differently."""
 
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
-from processes import NAME, finish
+import pytest
+from processes import DRIVER, NAME, finish
 from safetensors.torch import load_file
 
 # float64, no dropout: what remains is the order of additions.
@@ -26,3 +31,33 @@ def test_one_and_two_processes_agree_to_1e_10_after_fifty_steps(tmp_path: Path) 
     furthest = max(float((one[name] - two[name]).abs().max()) for name in one)
     assert furthest < 1e-10
     assert furthest > 0, "two processes cannot add in the same order: was there only one?"
+
+
+@pytest.mark.slow
+def test_a_demo_runs_in_two_processes(tmp_path: Path) -> None:
+    sets = {
+        "world": "{people: 10, biographies: 2}",
+        "model": "{d_model: 12, n_heads: 3, n_layers: 1}",
+        "questions_length": "1 step",
+        "training.length": "2 steps",
+        "training.threads": "1",
+    }
+    torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    demo = [str(DRIVER), "{}", "knowledge", "demo", "--name", NAME]
+    done = subprocess.run(
+        [
+            sys.executable,
+            *torchrun,
+            *demo,
+            *(f"--set={key}={value}" for key, value in sets.items()),
+        ],
+        cwd=tmp_path,
+        env=os.environ | {"ATTNLAB_RUNS": str(tmp_path), "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=200,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("report.html") == 1
+    study = json.loads((tmp_path / NAME / "study.json").read_text())
+    assert study["runs"] == ["constant", "questions-alone", "recall", "synthesizer"]

@@ -109,10 +109,13 @@ def test_markdown_has_the_same_numbers_and_names_its_figures(tmp_path: Path) -> 
 def test_a_study_names_its_runs(tmp_path: Path) -> None:
     make_run(tmp_path, "a", 20)
     make_run(tmp_path, "b", 33, lr=0.2)
-    study = {"title": "Two learning rates", "runs": ["a", "b"]}
+    study = {"title": "Two learning rates", "notes": ["Mind <this>."], "runs": ["a", "b"]}
     (tmp_path / "study.json").write_text(json.dumps(study))
-    page = write_report([tmp_path], None, as_markdown=True)
-    assert page.read_text(encoding="utf-8").startswith("# Two learning rates")
+    text = write_report([tmp_path], None, as_markdown=True).read_text(encoding="utf-8")
+    assert text.startswith("# Two learning rates")
+    assert "Mind" in text[: text.index("What came out")], "notes come first"
+    page = write_report([tmp_path], None, as_markdown=False).read_text(encoding="utf-8")
+    assert "Mind &lt;this&gt;." in page
 
 
 def test_runs_without_answers_to_show_are_reported_all_the_same(tmp_path: Path) -> None:
@@ -142,7 +145,7 @@ def test_runs_that_cannot_be_told_of_are_refused(tmp_path: Path) -> None:
     bare = Run.begin("classify", {"x": 2}, RunPlace(tmp_path, "bare"))
     run = make_run(tmp_path, "mine", 33)
     bare.finish({"scores": run.record["scores"]})
-    with pytest.raises(UserError, match="the run bare has no stored predictions"):
+    with pytest.raises(UserError, match="the run bare has no score with stored predictions"):
         write_report([bare.path], None, as_markdown=False)
     with pytest.raises(UserError, match="the run mine is given more than once"):
         write_report([run.path, run.path], None, as_markdown=False)

@@ -95,7 +95,7 @@ def test_a_finished_run_is_finished(tmp_path: Path) -> None:
 def test_the_table_shows_one_run_a_row(tmp_path: Path) -> None:
     done, going = make_run(tmp_path, "done"), make_run(tmp_path, "going")
     done.finish(RECORD)
-    assert words(runs_table([done, going])) == [
+    assert words(runs_table([done, going], done.path.parent)) == [
         ["run", "job", "state", "scores"],
         "done job finished dev 50.0 % [15.0 %, 85.0 %], n = 4".split(),
         "test 100.0 % [99.7 %, 100.0 %], n = 1,200".split(),
@@ -153,8 +153,16 @@ def test_answers_are_told_right_from_wrong() -> None:
     ]
     assert words(answers(rows)) == [
         ["question", "answer", "sure"],
-        ["Where?", "Oslo", "99%", "right"],
-        ["And", "now?", "Lima", "20%", "wrong:", "Riga"],
+        ["Where?", "Oslo", "99", "%", "right"],
+        ["And", "now?", "Lima", "20", "%", "wrong:", "Riga"],
+    ]
+
+
+def test_an_answer_whose_truth_is_not_known_has_no_verdict() -> None:
+    rows = [{"question": "Where?", "prediction": "Oslo", "confidence": 0.5}]
+    assert words(answers(rows)) == [
+        ["question", "answer", "sure"],
+        ["Where?", "Oslo", "50", "%"],
     ]
 
 
@@ -162,12 +170,12 @@ def test_answers_are_told_right_from_wrong() -> None:
 def test_what_a_model_says_is_shown_as_it_is(text: str) -> None:
     """Rich takes square brackets for styles unless it is told not to."""
     row = {"question": f"{text}?", "prediction": text, "gold": text, "confidence": 1.0}
-    assert words(answers([row]))[1] == [f"{text}?", text, "100%", "right"]
+    assert words(answers([row]))[1] == [f"{text}?", text, "100", "%", "right"]
 
 
 def test_the_name_of_a_run_is_shown_as_it_is(tmp_path: Path) -> None:
     run = make_run(tmp_path, "lr[red]1")
-    assert words(runs_table([run]))[1][0] == "lr[red]1"
+    assert words(runs_table([run], run.path.parent))[1][0] == "lr[red]1"
     assert words(run_story(run))[0] == ["run", str(run.path)]
 
 
@@ -176,7 +184,7 @@ def test_a_name_is_not_cut_on_a_narrow_screen(tmp_path: Path) -> None:
     name = "knowledge-demo-with-a-rather-long-name-1a2b3c4d"
     run = make_run(tmp_path, name)
     run.finish(RECORD)
-    assert name in shown(runs_table([run]), width=80)
+    assert name in shown(runs_table([run], run.path.parent), width=80)
 
 
 def test_a_damaged_record_is_named(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from attnlab.training import loop
 from attnlab.training.loop import Training, TrainingState, train
 from attnlab.training.settings import OptimiserSettings, ScheduleSettings, TrainingSettings
 from attnlab.training.step import NonFiniteError, Stepper
+from attnlab.training.task import Evaluation
 
 SETTINGS = TrainingSettings(
     length="12 steps",
@@ -131,6 +132,27 @@ def test_without_a_score_the_last_weights_stay(tmp_path: Path) -> None:
     state = run(tmp_path, ToyTask())
     assert (state.best_step, state.best_score) == (None, None)
     assert steps_kept(tmp_path) == [8, 12]
+
+
+def test_an_evaluation_without_a_score_is_logged_but_chooses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = ToyTask()
+    monkeypatch.setattr(task, "evaluate", lambda: Evaluation(None, {"dev_accuracy": 0.25}))
+    state = run(tmp_path, task, replace(SETTINGS, evaluate_every=6, patience=1))
+    assert (state.best_step, state.best_score, state.stopped_early) == (None, None, False)
+    assert steps_kept(tmp_path) == [8, 12]
+    lines = [line for line in metrics(tmp_path) if "dev_accuracy" in line]
+    assert lines == [{"step": step, "dev_accuracy": 0.25} for step in (6, 12)]
+
+
+def test_a_logged_number_that_is_none_ends_the_run_without_a_score_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = ToyTask()
+    monkeypatch.setattr(task, "evaluate", lambda: Evaluation(None, {"dev_loss": float("nan")}))
+    with pytest.raises(NonFiniteError, match=r"^evaluated after step 12: dev_loss is nan\."):
+        run(tmp_path, task)
 
 
 def test_it_stops_early_after_evaluations_without_progress(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """``attnlab knowledge …``: pretrain on text, then ask for what stood in it."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -9,12 +9,20 @@ from attnlab.cli.options import (
     Assignments,
     Attention,
     ConfigFile,
+    Device,
+    Length,
     PositionScheme,
     RunName,
     RunsFolder,
+    Seed,
     ShowSettings,
     process_rank,
 )
+from attnlab.cli.studies import demo, extraction
+from attnlab.errors import UserError
+
+if TYPE_CHECKING:
+    from attnlab.runs.directory import Run
 
 app = typer.Typer(
     help="Pretrain on text, then ask for what stood in it.",
@@ -24,55 +32,176 @@ app = typer.Typer(
 
 QUESTIONS = 3
 
+app.command(epilog="Example: attnlab knowledge demo --seed 1 --set world.people=300")(demo)
+app.command(epilog="Example: attnlab knowledge extraction --set world.people=300")(extraction)
 
-@app.command(epilog="Example: attnlab knowledge demo --seed 1 --set world.people=300")
-def demo(
-    config: ConfigFile = None,
-    length: Annotated[
-        str | None, typer.Option(help="How long to train: '30 epochs', '500 steps', '60 seconds'.")
+
+def _complete_recipe(incomplete: str) -> list[str]:
+    """Offer the recipes to the shell."""
+    from attnlab.recipes.knowledge.settings import RECIPES
+
+    return [name for name in RECIPES if name.startswith(incomplete)]
+
+
+Recipe = Annotated[
+    str,
+    typer.Option(
+        help="recall: byte pairs, salient spans, a memory. course: characters, span corruption.",
+        autocompletion=_complete_recipe,
+    ),
+]
+Size = Annotated[
+    str | None, typer.Option(help="Size of the model by name: course, recall.", metavar="NAME")
+]
+Dev = Annotated[Path | None, typer.Option(help="Questions to report on; they choose nothing.")]
+Test = Annotated[Path | None, typer.Option(help="Questions to ask once, at the end.")]
+HeldOut = Annotated[
+    float | None, typer.Option(help="Share of the training questions to choose settings on.")
+]
+
+
+@app.command(
+    epilog="Example: attnlab knowledge pretrain world/wiki.txt"
+    " --questions world/birth_places_train.tsv --dev world/birth_dev.tsv --length '60 seconds'"
+)
+def pretrain(
+    corpus: Annotated[Path | None, typer.Argument(help="Text, a document a line.")] = None,
+    questions: Annotated[
+        Path | None, typer.Option(help="Training questions to mix in, question<TAB>answer.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of everything random.")] = None,
+    dev: Dev = None,
+    test: Test = None,
+    recipe: Recipe = "recall",
+    size: Size = None,
+    held_out: HeldOut = None,
     attention: Attention = None,
     positions: PositionScheme = None,
-    device: Annotated[str | None, typer.Option(help="auto, cpu, cuda or mps.")] = None,
+    length: Length = None,
+    seed: Seed = None,
+    device: Device = None,
+    config: ConfigFile = None,
     sets: Assignments = None,
     name: RunName = None,
     runs: RunsFolder = Path("runs"),
     show_settings: ShowSettings = False,
 ) -> None:
-    """Train a tiny GPT on made-up biographies and ask it where people were born.
+    """Read a corpus, and answer questions about what stood in it.
 
     The same command goes on with a run that was stopped, and shows one that is finished.
     """
     from attnlab.config import resolve, to_yaml
-    from attnlab.recipes.knowledge.settings import DemoSettings
+    from attnlab.recipes.knowledge.settings import pretrain_recipe
 
     flags = {
+        "corpus": _text(corpus),
+        "questions": _text(questions),
+        "dev": _text(dev),
+        "test": _text(test),
+        "held_out": held_out,
         "model.attention.name": attention,
         "model.attention.positions": positions,
         "training.length": length,
         "training.seed": seed,
         "training.device": device,
     }
-    settings = resolve(DemoSettings, file=config, flags=flags, sets=sets or ())
+    settings = resolve(pretrain_recipe(recipe, size), file=config, flags=flags, sets=sets or ())
     if show_settings:
         typer.echo(to_yaml(settings), nl=False)
         return
+    _need(settings.corpus, "a corpus to read: attnlab knowledge pretrain CORPUS")
 
     from rich.console import Console
 
-    from attnlab.recipes.knowledge.demo import run_demo
-    from attnlab.report import terminal
+    from attnlab.recipes.knowledge.pretrain import run_pretrain
     from attnlab.runs.directory import RunPlace
 
-    place = RunPlace(runs, name)
-    run = run_demo(settings, place=place, console=Console(stderr=True))
-    if process_rank() == 0:
-        console = Console()
-        console.print(terminal.scores_view(run))
-        console.print()
-        console.print(terminal.answers(run.predictions("test")[:QUESTIONS]))
-        console.print(f"\n{run.path}", highlight=False, soft_wrap=True)
+    run = run_pretrain(settings, place=RunPlace(runs, name), console=Console(stderr=True))
+    _show(run)
+
+
+@app.command(
+    epilog="Example: attnlab knowledge finetune world/birth_places_train.tsv"
+    " --start runs/pretrained --dev world/birth_dev.tsv"
+)
+def finetune(
+    questions: Annotated[
+        Path | None, typer.Argument(help="Training questions, question<TAB>answer.")
+    ] = None,
+    start: Annotated[Path | None, typer.Option(help="Pretrained run to go on from.")] = None,
+    corpus: Annotated[
+        Path | None, typer.Option(help="Without --start: text that the vocabulary is made from.")
+    ] = None,
+    dev: Dev = None,
+    test: Test = None,
+    recipe: Recipe = "recall",
+    size: Size = None,
+    held_out: HeldOut = None,
+    length: Length = None,
+    seed: Seed = None,
+    device: Device = None,
+    config: ConfigFile = None,
+    sets: Assignments = None,
+    name: RunName = None,
+    runs: RunsFolder = Path("runs"),
+    show_settings: ShowSettings = False,
+) -> None:
+    """Learn to answer questions, from a pretrained model or from nothing.
+
+    The same command goes on with a run that was stopped, and shows one that is finished.
+    """
+    from attnlab.config import resolve, to_yaml
+    from attnlab.recipes.knowledge.settings import finetune_recipe
+
+    flags = {
+        "questions": _text(questions),
+        "start": _text(start),
+        "corpus": _text(corpus),
+        "dev": _text(dev),
+        "test": _text(test),
+        "held_out": held_out,
+        "training.length": length,
+        "training.seed": seed,
+        "training.device": device,
+    }
+    settings = resolve(finetune_recipe(recipe, size), file=config, flags=flags, sets=sets or ())
+    if show_settings:
+        typer.echo(to_yaml(settings), nl=False)
+        return
+    _need(settings.questions, "training questions: attnlab knowledge finetune QUESTIONS")
+
+    from rich.console import Console
+
+    from attnlab.recipes.knowledge.finetune import run_finetune
+    from attnlab.runs.directory import RunPlace
+
+    run = run_finetune(settings, place=RunPlace(runs, name), console=Console(stderr=True))
+    _show(run)
+
+
+@app.command(epilog="Example: attnlab knowledge evaluate runs/pretrained world/birth_test.tsv")
+def evaluate(
+    run: Annotated[Path, typer.Argument(help="The finished run whose model is asked.")],
+    questions: Annotated[Path, typer.Argument(help="Questions, with answers or without.")],
+    outputs: Annotated[
+        Path | None, typer.Option(help="Also write the answers there, one a line.", metavar="FILE")
+    ] = None,
+    name: RunName = None,
+    runs: RunsFolder = Path("runs"),
+) -> None:
+    """Ask a run's model the questions of a file, and score it if the file has the answers."""
+    from rich.console import Console
+
+    from attnlab.recipes.knowledge.evaluate import run_evaluate
+    from attnlab.recipes.knowledge.settings import EvaluateSettings
+    from attnlab.runs.directory import RunPlace
+    from attnlab.runs.files import replace_file
+
+    settings = EvaluateSettings(str(run), str(questions))
+    found = run_evaluate(settings, place=RunPlace(runs, name), console=Console(stderr=True))
+    if outputs and process_rank() == 0:
+        answers = [" ".join(row["prediction"].splitlines()) for row in found.predictions("test")]
+        replace_file(outputs, "".join(f"{answer}\n" for answer in answers).encode())
+    _show(found)
 
 
 @app.command(epilog="Example: attnlab knowledge world worlds/big --people 10000")
@@ -98,7 +227,7 @@ def world(
     from attnlab.data.settings import WorldSettings
 
     flags = {"people": people, "biographies": biographies, "seed": seed}
-    settings = resolve(WorldSettings, file=config, flags=flags, sets=sets or ())
+    settings = resolve(WorldSettings(), file=config, flags=flags, sets=sets or ())
     if show_settings:
         typer.echo(to_yaml(settings), nl=False)
         return
@@ -107,3 +236,31 @@ def world(
 
     for line in write_world(settings, folder):
         typer.echo(line)
+
+
+def _text(path: Path | None) -> str | None:
+    return None if path is None else str(path)
+
+
+def _need(value: str, what: str) -> None:
+    if not value:
+        raise UserError(f"there is nothing to do: give {what}.")
+
+
+def _show(run: "Run") -> None:
+    """Print what a finished run came to: scores, some answers, where it is."""
+    if process_rank() != 0:
+        return
+    from rich.console import Console
+
+    from attnlab.report import terminal
+
+    console = Console()
+    if run.record["scores"]:
+        console.print(terminal.scores_view(run))
+        console.print()
+    split = next((s for s in ("test", "dev", "held_out") if run.has_predictions(s)), None)
+    if split:
+        console.print(terminal.answers(run.predictions(split)[:QUESTIONS]))
+        console.print()
+    console.print(str(run.path), highlight=False, soft_wrap=True)

@@ -26,6 +26,11 @@ Assignments = Annotated[
     list[str] | None,
     typer.Option("--set", help="Any setting by its key; may be given often.", metavar="KEY=VALUE"),
 ]
+Length = Annotated[
+    str | None, typer.Option(help="How long to train: '30 epochs', '2M tokens', '60 seconds'.")
+]
+Seed = Annotated[int | None, typer.Option(help="Seed of everything random in training.")]
+Device = Annotated[str | None, typer.Option(help="auto, cpu, cuda or mps.")]
 ShowSettings = Annotated[
     bool,
     typer.Option("--settings", help="Print all settings as a --config file and stop."),

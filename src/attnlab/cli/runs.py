@@ -14,7 +14,7 @@ app = typer.Typer(help="Look at what was run.", no_args_is_help=True, rich_marku
 
 @app.command("list", epilog="Example: attnlab runs list --json")
 def list_(runs: RunsFolder = Path("runs"), as_json: AsJson = False) -> None:
-    """List the runs of a folder, newest first."""
+    """List the runs of a folder and of the studies in it, newest first."""
     from attnlab.runs.directory import list_runs
 
     found, problems = list_runs(runs)
@@ -27,7 +27,7 @@ def list_(runs: RunsFolder = Path("runs"), as_json: AsJson = False) -> None:
 
         from attnlab.report.terminal import runs_table
 
-        Console().print(runs_table(found))
+        Console().print(runs_table(found, runs))
     for problem in problems:
         typer.echo(f"attnlab: {problem}", err=True)
 
@@ -54,9 +54,18 @@ def show(
     runs: RunsFolder = Path("runs"),
     as_json: AsJson = False,
 ) -> None:
-    """Show one run: what it was asked, how far it is, what came out."""
+    """Show one run: what it was asked, how far it is, what came out; or the runs of a study."""
     from attnlab.runs.directory import Run
+    from attnlab.runs.study import STUDY, Study
 
+    if (_path(run, runs) / STUDY).exists() and not as_json:
+        from rich.console import Console
+
+        from attnlab.report.terminal import runs_table
+
+        study = Study.open(_path(run, runs))
+        Console().print(runs_table(study.opened(), study.path.parent))
+        return
     opened = Run.open(_path(run, runs))
     if as_json:
         record = opened.record if opened.finished else None

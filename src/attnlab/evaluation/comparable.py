@@ -6,7 +6,7 @@ from attnlab.errors import UserError
 from attnlab.evaluation.metrics import Answers, Metric, check_answers, metric_called
 from attnlab.runs.directory import Run
 
-SPLITS = ("test", "dev")
+SPLITS = ("test", "dev", "held_out")
 
 
 def refuse_unfinished_and_double(runs: Sequence[Run]) -> None:
@@ -20,11 +20,15 @@ def refuse_unfinished_and_double(runs: Sequence[Run]) -> None:
 
 
 def common_split(runs: Sequence[Run]) -> str:
-    """Choose the split to compare on: test if all have answers on it, else dev."""
+    """Choose the split to compare on: test if all were scored on it, else dev, else held_out."""
+
+    def scored(run: Run, split: str) -> bool:
+        return split in run.record["scores"] and run.has_predictions(split)
+
     for split in SPLITS:
-        if all(run.has_predictions(split) for run in runs):
+        if all(scored(run, split) for run in runs):
             return split
-    without = [r.name for r in runs if not any(map(r.has_predictions, SPLITS))]
+    without = [run.name for run in runs if not any(scored(run, split) for split in SPLITS)]
     raise UserError(
         f"there is nothing to compare: no split has stored predictions in all of"
         f" {', '.join(run.name for run in runs)}"

@@ -23,17 +23,24 @@ def scores_grid(run: Run) -> Grid:
 
 
 def comparison_grid(comparison: "Comparison") -> Grid:
-    """Show every condition with its seeds, range and interval."""
-    metric, rows = comparison.metric, []
+    """Show every condition with its interval; with seeds, also their number and range."""
+    metric = comparison.metric
+    several = any(len(condition.runs) > 1 for condition in comparison.conditions)
+    rows = []
     for condition in comparison.conditions:
         span = _interval(metric, (min(condition.scores), max(condition.scores)))
-        seeds, score = str(len(condition.runs)), metric.write(condition.score)
-        interval, guess = (
-            _interval(metric, condition.interval),
-            _baseline(metric, condition.baseline),
+        rows.append(
+            [
+                condition.name,
+                *([str(len(condition.runs))] if several else []),
+                metric.write(condition.score),
+                *([span] if several else []),
+                _interval(metric, condition.interval),
+                _baseline(metric, condition.baseline),
+            ]
         )
-        rows.append([condition.name, seeds, score, span, interval, guess])
-    columns = ["condition", "runs", metric.name, "range", "95 % interval", "guessing"]
+    runs, spread = (["runs"], ["range"]) if several else ([], [])
+    columns = ["condition", *runs, metric.name, *spread, "95 % interval", "guessing"]
     return Grid(columns, rows)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from attnlab.config import flatten
 from attnlab.errors import UserError
+from attnlab.evaluation.comparable import SPLITS
 from attnlab.evaluation.comparison import Comparison, compare
 from attnlab.evaluation.guessing import against_guessing
 from attnlab.evaluation.ledger import ledger_notes
@@ -17,20 +18,23 @@ from attnlab.runs.directory import Run
 SAMPLES, LONGEST = 5, 300
 
 
-def tell(runs: Sequence[Run], *, title: str | None = None) -> Document:
-    """Tell the story of one run, or of several side by side."""
+def tell(runs: Sequence[Run], *, title: str | None = None, notes: Sequence[str] = ()) -> Document:
+    """Tell the story of one run, or of several side by side, after what a reader should know."""
     for run in runs:
         if not run.finished:
             raise UserError(f"the run {run.name} is not finished; its command goes on with it.")
         scored = [split for split in run.record["scores"] if run.has_predictions(split)]
         if not scored:
-            raise UserError(f"the run {run.name} has no stored predictions to report on.")
+            raise UserError(
+                f"the run {run.name} has no score with stored predictions to report on."
+            )
         for split in scored:
             score = run.record["scores"][split]
             place = f"{run.name}/predictions/{split}.jsonl"
             metric = metric_called(score["metric"])
             check_answers(run.predictions(split), metric, n=score["n"], place=place)
-    blocks = list(_one(runs[0]) if len(runs) == 1 else _several(runs))
+    before: list[Block] = [Sentences(notes)] if notes else []
+    blocks = before + list(_one(runs[0]) if len(runs) == 1 else _several(runs))
     return Document(title or (runs[0].name if len(runs) == 1 else f"{len(runs)} runs"), blocks)
 
 
@@ -68,9 +72,11 @@ def _scores(run: Run) -> Iterator[Block]:
         for split, score in run.record["scores"].items()
         if run.has_predictions(split)
     ]
-    best = run.record.get("best_step")
-    if best is not None and "dev" in run.record["scores"]:
-        told.append(f"The weights are those of step {best:,}, chosen on dev: dev's score flatters.")
+    best, split = run.record.get("best_step"), run.record.get("chosen_on", "dev")
+    if best is not None and split in run.record["scores"]:
+        told.append(
+            f"The weights are those of step {best:,}, chosen on {split}: its score flatters."
+        )
     yield Sentences([sentence for sentence in told if sentence])
     if doubts(run):
         yield Sentences(doubts(run), warning=True)
@@ -87,9 +93,7 @@ def _curves(runs: Sequence[Run]) -> Iterator[Block]:
 
 
 def _samples(run: Run) -> Iterator[Block]:
-    split = next(
-        (s for s in ("test", "dev") if (run.path / "predictions" / f"{s}.jsonl").exists()), None
-    )
+    split = next((s for s in SPLITS if s in run.record["scores"] and run.has_predictions(s)), None)
     rows = run.predictions(split) if split else []
     if not rows or "prediction" not in rows[0]:
         return

@@ -1,6 +1,7 @@
 """Runs on a terminal: a table of many, the story of one."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -14,11 +15,12 @@ from attnlab.report.grids import doubts, scores_grid
 from attnlab.runs.directory import Run
 
 
-def runs_table(runs: Sequence[Run]) -> RenderableType:
-    """Show one run a row."""
+def runs_table(runs: Sequence[Run], root: Path) -> RenderableType:
+    """Show one run a row; a run of a study has the study's name before its own."""
     table = table_of(Column("run", no_wrap=True), "job", "state", "scores")
     for run in runs:
-        add_row(table, run.name, run.config["job"], run_state(run), scores_text(run))
+        name = str(run.path.relative_to(root))
+        add_row(table, name, run.config["job"], run_state(run), scores_text(run))
     return table
 
 
@@ -77,14 +79,19 @@ def scores_view(run: Run) -> RenderableType:
 
 
 def answers(rows: Sequence[dict[str, Any]]) -> RenderableType:
-    """Show questions with the model's answers, right or wrong."""
+    """Show questions with the model's answers, right or wrong where that is known."""
     table = table_of("question", "answer", "sure", "")
     for row in rows:
-        right = row["prediction"] == row["gold"]
-        verdict = Text("right", "green") if right else Text(f"wrong: {row['gold']}", "red")
-        sure = f"{row['confidence']:.0%}"
-        add_row(table, row["question"], row["prediction"], sure, verdict)
+        sure = f"{row['confidence']:.0%}".replace("%", " %")
+        add_row(table, row["question"], row["prediction"], sure, _verdict(row))
     return table
+
+
+def _verdict(row: dict[str, Any]) -> Text:
+    if "gold" not in row:
+        return Text()
+    right = row["prediction"] == row["gold"]
+    return Text("right", "green") if right else Text(f"wrong: {row['gold']}", "red")
 
 
 def grid_view(grid: Grid) -> RenderableType:

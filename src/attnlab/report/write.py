@@ -12,32 +12,21 @@ from attnlab.report import figures, html, markdown
 from attnlab.report.document import Document, Picture
 from attnlab.report.story import tell
 from attnlab.runs.directory import Run
-from attnlab.runs.files import naming_the_path, read_json, replace_file
+from attnlab.runs.files import naming_the_path, replace_file
+from attnlab.runs.study import STUDY, Study
 
-STUDY = "study.json"
 FIGURE_KINDS = {".png": figures.as_png, ".svg": figures.as_svg}
 
 
 def write_report(paths: Sequence[Path], folder: Path | None, *, as_markdown: bool) -> Path:
     """Report on runs, or on one study; return the page's path."""
     if len(paths) == 1 and (paths[0] / STUDY).exists():
-        title, runs = open_study(paths[0])
+        study = Study.open(paths[0])
+        title, notes, runs = study.title, study.notes, study.opened()
     else:
-        title, runs = None, [Run.open(path) for path in paths]
-    document = tell(runs, title=title)
+        title, notes, runs = None, (), [Run.open(path) for path in paths]
+    document = tell(runs, title=title, notes=notes)
     return save(document, folder or paths[0] / "report", as_markdown=as_markdown)
-
-
-def open_study(path: Path) -> tuple[str | None, list[Run]]:
-    """Open the runs that a study names; their paths are relative to it."""
-    study = read_json(path / STUDY)
-    names = study.get("runs")
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise UserError(f"{path / STUDY} must name its runs in a list called 'runs'.")
-    if not names:
-        raise UserError(f"the study {path} is empty: it names no runs yet.")
-    title = study.get("title")
-    return str(title) if title else None, [Run.open(path / name) for name in names]
 
 
 def check_figure_path(path: Path) -> None:

@@ -234,7 +234,8 @@ def list_runs(root: Path) -> tuple[list[Run], list[str]]:
     if not root.is_dir():
         return [], []
     runs, problems = [], []
-    folders = [p for p in root.iterdir() if p.name[0] != "." and (p / CONFIG).exists()]
+    files = [*root.glob(f"*/{CONFIG}"), *root.glob(f"*/*/{CONFIG}")]  # the latter in studies
+    folders = [file.parent for file in files if not file.parent.name.startswith(".")]
     for path in sorted(folders, key=lambda p: p.stat().st_mtime, reverse=True):
         try:
             run = Run.open(path)
@@ -251,18 +252,17 @@ def _refuse_other_settings(run: Run, job: str, settings: Mapping[str, Any]) -> N
     there = {"job": config["job"], "settings": config["settings"]}
     if there == wanted:
         return
-    changes = [
-        f"{key}: {old!r} there, {new!r} now" for key, old, new in _differences(there, wanted)
-    ]
+    changes = [f"{key}: {old!r} there, {new!r} now" for key, old, new in differences(there, wanted)]
     raise UserError(
         f"the run {run.path} exists with other settings ({'; '.join(changes)})."
         " Choose another --name, or delete that folder."
     )
 
 
-def _differences(old: Any, new: Any, path: str = "") -> Iterable[tuple[str, Any, Any]]:
+def differences(old: Any, new: Any, path: str = "") -> Iterable[tuple[str, Any, Any]]:
+    """Yield the dotted key and both values wherever two nested mappings differ."""
     if isinstance(old, dict) and isinstance(new, dict):
         for key in old.keys() | new.keys():
-            yield from _differences(old.get(key), new.get(key), f"{path}.{key}" if path else key)
+            yield from differences(old.get(key), new.get(key), f"{path}.{key}" if path else key)
     elif old != new:
         yield path.removeprefix("settings."), old, new

@@ -139,17 +139,26 @@ class Training:
             )
 
     def _evaluate(self) -> bool:
-        """Score the model on dev; return whether it is the best so far."""
+        """Score the model; return whether it is the best so far."""
         began = time.perf_counter()
         with inference(self.task.model, self.session.hardware):
             evaluation = self.task.evaluate()
         if evaluation is None:
             return False
-        state = self.state
-        score = float(self.session.world.from_lead(lambda: float(evaluation.score)))
-        for name, value in {"score": score, **evaluation.metrics}.items():
+        step = self.state.step
+        score = self.session.world.from_lead(lambda: evaluation.score)
+        numbers = {} if score is None else {"score": float(score)}
+        for name, value in {**numbers, **evaluation.metrics}.items():
             if not math.isfinite(value):
-                raise NonFiniteError(f"evaluated after step {state.step}: {name} is {value}.")
+                raise NonFiniteError(f"evaluated after step {step}: {name} is {value}.")
+        seconds = round(time.perf_counter() - began, 3)
+        took = {"seconds": round(self.state.seconds, 3), "evaluation_seconds": seconds}
+        self._log({"step": step, **evaluation.metrics, **took})
+        return score is not None and self._is_best(float(score))
+
+    def _is_best(self, score: float) -> bool:
+        """Note a score on dev; return whether it is the best so far."""
+        state = self.state
         improved = state.best_score is None or score > state.best_score
         worse = 0 if improved else state.worse_evaluations + 1
         self.state = replace(
@@ -159,8 +168,6 @@ class Training:
             worse_evaluations=worse,
             stopped_early=0 < self.settings.patience <= worse and state.step < self.steps,
         )
-        seconds = round(time.perf_counter() - began, 3)
-        self._log({"step": state.step, **evaluation.metrics, "evaluation_seconds": seconds})
         return improved
 
     def _open_log(self) -> None:

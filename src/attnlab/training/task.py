@@ -19,9 +19,10 @@ class Term(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    """The outcome on dev: one score, higher is better, and whatever else is worth logging."""
+    """An outcome on the way: a score, higher is better, and whatever else is worth logging."""
 
-    score: float
+    score: float | None
+    """What the best step is chosen by; None chooses none, and the last weights stay."""
     metrics: Mapping[str, float]
 
 
@@ -55,7 +56,9 @@ BatchT = TypeVar("BatchT", bound=Batch)
 class Task(Protocol[BatchT]):
     """A model with something to learn."""
 
-    model: nn.Module
+    @property
+    def model(self) -> nn.Module:
+        """What is trained."""
 
     def batch(self, step: int) -> BatchT:
         """Return the global batch of a step (from 1): a pure function of data, seed and step."""

@@ -1,42 +1,184 @@
-"""What can be set in the knowledge lab. Loads no torch."""
+"""What can be set in the knowledge lab, and its two recipes. Loads no torch."""
 
-from dataclasses import dataclass
-from typing import Annotated
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, Literal, TypeVar
 
-from annotated_types import Gt, Interval
+from annotated_types import Ge, Gt, Interval
 
 from attnlab.attention.settings import AttentionSettings
 from attnlab.data.settings import WorldSettings
+from attnlab.errors import UserError, did_you_mean
+from attnlab.models.sizes import SIZES, MemorySize, ModelSettings
 from attnlab.training.settings import OptimiserSettings, ScheduleSettings, TrainingSettings
+
+Value = TypeVar("Value")
+HeldOut = Annotated[float, Interval(ge=0, lt=1)]
+RECALL_TRAINING = TrainingSettings(
+    length="4M tokens",
+    optimiser=OptimiserSettings("muon", lr=0.02, options={"adamw_lr": 3e-3}),
+    schedule=ScheduleSettings("linear", warmup=0.03),
+)
 
 
 @dataclass(frozen=True)
-class ModelSettings:
-    """The size of the GPT."""
+class VocabularySettings:
+    """What a token is."""
 
-    d_model: Annotated[int, Gt(0)] = 128
-    """Width."""
-    n_heads: Annotated[int, Gt(0)] = 4
-    """Attention heads a layer."""
-    n_layers: Annotated[int, Gt(0)] = 2
-    """Layers."""
-    dropout: Annotated[float, Interval(ge=0, lt=1)] = 0.0
-    """Share of activations set to zero in training."""
-    attention: AttentionSettings = AttentionSettings()
+    kind: Literal["byte_pairs", "characters"] = "byte_pairs"
+    """byte_pairs: frequent pieces of words; characters: those of the corpus, one by one."""
+    size: Annotated[int, Ge(258)] = 2048
+    """How many byte pairs to learn; characters are as many as there are."""
+
+
+@dataclass(frozen=True)
+class ObjectiveSettings:
+    """What is learned from the corpus."""
+
+    name: str = "salient_spans"
+    """A file of data/objectives: salient_spans, span_corruption, text."""
+    options: dict[str, Any] = field(default_factory=dict)
+    """The objective's own options by name, such as block for span_corruption."""
+
+
+@dataclass(frozen=True)
+class PretrainSettings:
+    """Everything about ``attnlab knowledge pretrain``."""
+
+    corpus: str = ""
+    """File with a document a line; `Name. Text` for salient_spans."""
+    questions: str = ""
+    """File of training questions, `question<TAB>answer`, to mix in from the beginning; may be
+    left out."""
+    questions_write: bool = False
+    """Whether the questions may write into the memory, or only teach how to read it."""
+    held_out: HeldOut = 0.0
+    """Share of the training questions that are not learned but asked, to choose settings on."""
+    dev: str = ""
+    """File of questions to report on; nothing is chosen by them."""
+    test: str = ""
+    """File of questions to ask once, at the end."""
+    vocabulary: VocabularySettings = VocabularySettings()
+    objective: ObjectiveSettings = ObjectiveSettings()
+    model: ModelSettings = SIZES["recall"]
+    batch_tokens: Annotated[int, Gt(0)] = 2048
+    """About how many tokens a step learns from."""
+    training: TrainingSettings = RECALL_TRAINING
+
+
+@dataclass(frozen=True)
+class FinetuneSettings:
+    """Everything about ``attnlab knowledge finetune``."""
+
+    questions: str = ""
+    """File of training questions, `question<TAB>answer`."""
+    start: str = ""
+    """The pretrained run to go on from; left out, a new model learns from the questions alone."""
+    corpus: str = ""
+    """Without a start: the file that the vocabulary is made from."""
+    held_out: HeldOut = 0.0
+    """Share of the training questions that are not learned but asked, to choose settings on."""
+    dev: str = ""
+    """File of questions to report on; nothing is chosen by them."""
+    test: str = ""
+    """File of questions to ask once, at the end."""
+    vocabulary: VocabularySettings = VocabularySettings()
+    model: ModelSettings = SIZES["recall"]
+    batch_tokens: Annotated[int, Gt(0)] = 2048
+    """About how many tokens a step learns from."""
+    training: TrainingSettings = replace(RECALL_TRAINING, length="10 epochs")
+
+
+@dataclass(frozen=True)
+class EvaluateSettings:
+    """Everything about ``attnlab knowledge evaluate``."""
+
+    run: str = ""
+    """The run whose model is asked."""
+    questions: str = ""
+    """File of questions, with answers or without."""
+
+
+RECIPES: dict[str, tuple[PretrainSettings, FinetuneSettings]] = {
+    "recall": (PretrainSettings(), FinetuneSettings()),
+    "course": (
+        PretrainSettings(
+            vocabulary=VocabularySettings("characters"),
+            objective=ObjectiveSettings("span_corruption", {"block": 128}),
+            model=SIZES["course"],
+            batch_tokens=128 * 58,
+            training=TrainingSettings(
+                length="30 epochs",
+                optimiser=OptimiserSettings("adamw", lr=3e-3),
+                schedule=ScheduleSettings("cosine", warmup=0.05),
+            ),
+        ),
+        FinetuneSettings(
+            vocabulary=VocabularySettings("characters"),
+            model=SIZES["course"],
+            batch_tokens=4096,
+            training=TrainingSettings(
+                length="10 epochs",
+                optimiser=OptimiserSettings("adamw", lr=6e-4),
+                schedule=ScheduleSettings("cosine", warmup=0.05),
+            ),
+        ),
+    ),
+}
+"""Pretraining and finetuning by name: ours, and the knowledge course's."""
+
+
+def pretrain_recipe(name: str, size: str | None = None) -> PretrainSettings:
+    """Return a recipe's settings for pretraining, with another size of model if one is named."""
+    chosen = by_name(RECIPES, name, "recipe")[0]
+    return replace(chosen, model=by_name(SIZES, size, "size")) if size else chosen
+
+
+def finetune_recipe(name: str, size: str | None = None) -> FinetuneSettings:
+    """Return a recipe's settings for finetuning, with another size of model if one is named."""
+    chosen = by_name(RECIPES, name, "recipe")[1]
+    return replace(chosen, model=by_name(SIZES, size, "size")) if size else chosen
+
+
+def by_name(known: Mapping[str, Value], name: str, kind: str) -> Value:
+    """Look a name up, or say which there are."""
+    if name not in known:
+        raise UserError(
+            f"no {kind} is called {name!r}.{did_you_mean(name, known)} Known: {', '.join(known)}."
+        )
+    return known[name]
 
 
 @dataclass(frozen=True)
 class DemoSettings:
     """Everything about ``attnlab knowledge demo``."""
 
-    world: WorldSettings = WorldSettings(people=200, biographies=6, sentences=1)
-    model: ModelSettings = ModelSettings()
-    batch_size: Annotated[int, Gt(0)] = 64
-    """Rows (a biography or a question) a step."""
-    training: TrainingSettings = TrainingSettings(
-        length="30 epochs",
-        optimiser=OptimiserSettings("muon", lr=0.02, options={"adamw_lr": 3e-3}),
-        schedule=ScheduleSettings("linear", warmup=0.05),
-        evaluate_every=100,
-        save_every=100,
+    world: WorldSettings = WorldSettings(people=600, biographies=3)
+    model: ModelSettings = replace(SIZES["recall"], memory=MemorySize(rows=2**16))
+    batch_tokens: Annotated[int, Gt(0)] = 2048
+    """About how many tokens a step learns from."""
+    training: TrainingSettings = replace(RECALL_TRAINING, length="1M tokens", evaluate_every=100)
+    questions_length: str = "20 epochs"
+    """How long the model learns that reads nothing but the training questions."""
+
+
+@dataclass(frozen=True)
+class ExtractionSettings:
+    """Everything about ``attnlab knowledge extraction``."""
+
+    world: WorldSettings = WorldSettings(people=600, held_out=0, asked_share=0.3)
+    """Its celebrities, order and biographies are what the study turns."""
+    celebrities: Annotated[float, Interval(gt=0, lt=1)] = 0.3
+    """Share of the people who have all biographies, in the condition where only some do."""
+    vocabulary: VocabularySettings = VocabularySettings(size=1024)
+    model: ModelSettings = ModelSettings(128, 4, 4, attention=AttentionSettings(positions="rotary"))
+    batch_tokens: Annotated[int, Gt(0)] = 2048
+    """About how many tokens a step learns from, while reading."""
+    question_tokens: Annotated[int, Gt(0)] = 512
+    """The same while learning to answer."""
+    pretraining: TrainingSettings = replace(RECALL_TRAINING, length="2500k tokens")
+    finetuning: TrainingSettings = replace(
+        RECALL_TRAINING,
+        length="20 epochs",
+        optimiser=OptimiserSettings("muon", lr=0.005, options={"adamw_lr": 1e-3}),
     )

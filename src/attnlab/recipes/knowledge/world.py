@@ -10,7 +10,9 @@ from attnlab.data.world import World, make_world
 from attnlab.errors import UserError
 from attnlab.runs.files import naming_the_path, read_json, replace_file, to_json
 
-CORPUS, SETTINGS, UNSEEN = "wiki.txt", "world.json", "birth_unseen.tsv"
+CORPUS, SETTINGS = "wiki.txt", "world.json"
+TRAIN, DEV = "birth_places_train.tsv", "birth_dev.tsv"
+TEST_INPUTS, TEST, UNSEEN = "birth_test_inputs.tsv", "birth_test.tsv", "birth_unseen.tsv"
 SAMPLES = 3
 
 
@@ -38,10 +40,10 @@ def world_files(world: World, settings: WorldSettings) -> dict[str, bytes]:
     """Return the files by name; without unseen people there is no file of theirs."""
     files = {
         CORPUS: _lines(world.texts),
-        "birth_places_train.tsv": _lines(_labelled(world.train)),
-        "birth_dev.tsv": _lines(_labelled(world.dev)),
-        "birth_test_inputs.tsv": _lines([person.question for person in world.test]),
-        "birth_test.tsv": _lines(_labelled(world.test)),
+        TRAIN: _lines(_labelled(world.train)),
+        DEV: _lines(_labelled(world.dev)),
+        TEST_INPUTS: _lines([person.question for person in world.test]),
+        TEST: _lines(_labelled(world.test)),
     }
     if world.unseen:
         files[UNSEEN] = _lines(_labelled(world.unseen))

@@ -1,0 +1,158 @@
+"""A model with its vocabulary: what it learns from a question, how it is asked one, its file."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from attnlab.config import from_dict, to_dict
+from attnlab.data.batches import TokenRow, answer_row
+from attnlab.data.knowledge_files import Question
+from attnlab.data.vocabulary import Vocabulary, load_vocabulary
+from attnlab.errors import DamagedFileError, UserError
+from attnlab.evaluation.leakage import Leak, model_leak, refuse_undeclared
+from attnlab.models.decoding import continue_prompts
+from attnlab.models.gpt import GPT
+from attnlab.models.next_token import row_losses
+from attnlab.models.sizes import ModelSettings
+from attnlab.registry import telling_the_line
+from attnlab.runs.directory import Run
+from attnlab.runs.files import read_json, replace_file, to_json
+from attnlab.training.checkpoint import Checkpoints, load_model_tensors
+from attnlab.training.randomness import seed_torch
+
+LONGEST_ANSWER = 32
+"""Tokens that an answer may have; the course's code stops there too."""
+BLOCK = 128
+"""Tokens that a question and its answer may have together."""
+ASKED_AT_ONCE = 512
+FILE = "learner.json"
+
+
+@dataclass(frozen=True)
+class Learner:
+    """Reads, and answers questions."""
+
+    model: GPT
+    vocabulary: Vocabulary
+    size: ModelSettings
+
+    def row(self, question: Question, *, is_read_only: bool = False) -> TokenRow:
+        """The question with its answer, which alone is scored."""
+        assert question.answer is not None, question.place
+        with _telling(question):
+            answer = [*self.vocabulary.encode(question.answer), self.vocabulary.mark]
+        if len(answer) > LONGEST_ANSWER:
+            raise UserError(
+                f"{question.place}: the answer {question.answer!r} has {len(answer)} tokens with"
+                f" its end mark; the most is {LONGEST_ANSWER}."
+            )
+        return answer_row(question.text, self.prompt(question), answer, is_read_only=is_read_only)
+
+    def prompt(self, question: Question) -> list[int]:
+        """The question, up to the mark that asks for the answer."""
+        with _telling(question):
+            tokens = [*self.vocabulary.encode(question.text), self.vocabulary.mark]
+        room = self.model.max_len - LONGEST_ANSWER
+        if len(tokens) > room:
+            raise UserError(
+                f"{question.place}: {question.text!r} has {len(tokens)} tokens, but the model has"
+                f" room for {room} before the answer. Ask a shorter question."
+            )
+        return tokens
+
+    def ask(self, questions: Sequence[Question]) -> list[dict[str, Any]]:
+        """Return the answers with their probability, and the loss where the truth is known."""
+        asked = [questions[i : i + ASKED_AT_ONCE] for i in range(0, len(questions), ASKED_AT_ONCE)]
+        return [answer for some in asked for answer in self._ask(some)]
+
+    def leak(self, rows: Sequence[Sequence[int]]) -> Leak:
+        """Measure what the model sees of the future; refuse one that does not say it does."""
+        length = min(map(len, rows))
+        tokens = torch.tensor([list(row[:length]) for row in rows])
+        device = next(self.model.parameters()).device
+        with telling_the_line(self.size.attention.name):
+            leak = model_leak(self.model, tokens.to(device))
+        refuse_undeclared(leak, self.model)
+        return leak
+
+    def save(self, run: Run) -> None:
+        """Write down beside the weights what they are the weights of."""
+        saved = {
+            "vocabulary": self.vocabulary.to_dict(),
+            "model": to_dict(self.size),
+            "max_len": self.model.max_len,
+        }
+        replace_file(run.path / FILE, to_json(saved))
+
+    def _ask(self, questions: Sequence[Question]) -> Iterator[dict[str, Any]]:
+        continuations = continue_prompts(
+            self.model,
+            [self.prompt(question) for question in questions],
+            stop=self.vocabulary.mark,
+            max_new=LONGEST_ANSWER,
+        )
+        known = [question for question in questions if question.answer is not None]
+        losses = iter(row_losses(self.model, [self.row(q) for q in known]) if known else ())
+        for question, continuation in zip(questions, continuations, strict=True):
+            truth = {} if question.answer is None else {"gold": question.answer}
+            yield {
+                "id": question.text,
+                "question": question.text,
+                **truth,
+                "prediction": self.vocabulary.decode(continuation.tokens),
+                "confidence": continuation.probability,
+                **({"loss": next(losses)} if truth else {}),
+            }
+
+
+def new_learner(size: ModelSettings, vocabulary: Vocabulary, *, max_len: int, seed: int) -> Learner:
+    """Make a model that knows nothing yet."""
+    seed_torch(seed, "weights")
+    return Learner(GPT(len(vocabulary), max_len, **vars(size)), vocabulary, size)
+
+
+def load_learner(run: Run) -> Learner:
+    """Make the model of a finished run again."""
+    size, saved = saved_size(run), read_json(run.path / FILE)
+    try:
+        vocabulary, max_len = load_vocabulary(saved["vocabulary"]), int(saved["max_len"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise DamagedFileError(f"{run.path / FILE} is damaged: {error!r}.") from None
+    learner = new_learner(size, vocabulary, max_len=max_len, seed=0)
+    checkpoints = Checkpoints(run.path / "checkpoints", keep_last=1)
+    step = run.record["best_step"] or run.record["steps"]
+    load_model_tensors(learner.model, checkpoints.load(step).model)
+    return learner
+
+
+def saved_size(run: Run) -> ModelSettings:
+    """Return the size of a finished run's model."""
+    if not run.finished or not (run.path / FILE).exists():
+        raise UserError(
+            f"{run.path} is no finished run of knowledge pretrain or finetune: there is no model to"
+            " take from it."
+        )
+    values = read_json(run.path / FILE).get("model")
+    if not isinstance(values, dict):
+        raise DamagedFileError(f"{run.path / FILE} is damaged: it says no size of the model.")
+    return from_dict(ModelSettings, values, origin=str(run.path / FILE))
+
+
+def check_questions(learner: Learner, questions: Iterable[Question]) -> None:
+    """Refuse, before anything is learned, what the vocabulary or the model has no room for."""
+    for question in questions:
+        learner.prompt(question)
+        if question.answer is not None:
+            learner.row(question)
+
+
+@contextmanager
+def _telling(question: Question) -> Iterator[None]:
+    """Name the file and line that a vocabulary cannot read."""
+    try:
+        yield
+    except UserError as error:
+        raise UserError(f"{question.place}: {error}") from None

@@ -1,0 +1,109 @@
+"""What pretraining and finetuning have in common: learn from rows, then answer questions."""
+
+from collections.abc import Callable, Sequence
+from statistics import fmean
+from typing import Any
+
+from attnlab.data.batches import Batches, TokenRow
+from attnlab.data.knowledge_files import Question
+from attnlab.errors import UserError
+from attnlab.evaluation.accuracy import score_answers, share_right
+from attnlab.models.next_token import NextToken
+from attnlab.recipes.knowledge.learner import Learner, check_questions
+from attnlab.recipes.knowledge.texts import Texts
+from attnlab.runs import machine
+from attnlab.training.inference import inference
+from attnlab.training.loop import TrainingState, train
+from attnlab.training.session import Session
+from attnlab.training.settings import TrainingSettings
+from attnlab.training.task import Evaluation
+
+TEST = "test"
+LEAK_ROWS = 2
+
+
+class Lesson:
+    """A learner, the rows it learns from, and the questions that it is asked."""
+
+    def __init__(self, learner: Learner, texts: Texts, session: Session) -> None:
+        self.learner, self.texts, self.session = learner, texts, session
+        for questions in texts.asked.values():
+            check_questions(learner, questions)
+
+    def learn(
+        self,
+        rows_of: Callable[[int], Sequence[TokenRow]],
+        training: TrainingSettings,
+        *,
+        batch_tokens: int,
+    ) -> None:
+        """Train on the rows of each epoch, answer every split, and close the run."""
+        if training.patience and "held_out" not in self.texts.asked:
+            raise UserError(
+                f"training.patience = {training.patience} counts evaluations on held-out training"
+                " questions, but none are held out: set held_out as well."
+            )
+        batches = Batches(rows_of, batch_tokens=batch_tokens, seed=training.seed)
+        longest = sorted(batches.rows(0), key=lambda row: -len(row.tokens))[:LEAK_ROWS]
+        sample = [row.tokens for row in longest]
+        self.session.world.from_lead(lambda: self.learner.leak(sample).to_dict())
+        task = NextToken(self.learner.model, batches, evaluate=self._evaluate)
+        state = train(task, training, self.session)
+        per_epoch = batches.per_epoch
+        self.session.world.from_lead(lambda: self._close(state, sample, per_epoch))
+
+    def _evaluate(self) -> Evaluation | None:
+        """Ask on the way; the best step is chosen by held-out training questions alone."""
+        asked = {s: q for s, q in self.texts.asked.items() if s != TEST and q[0].answer is not None}
+        if not asked:
+            return None
+        smallest = min(map(len, asked.values()))
+        asked = {"train": self.texts.train[:smallest], **asked}
+        logged: dict[str, float] = {}
+        for split, questions in asked.items():
+            if questions:
+                answers = self.learner.ask(questions)
+                gold, given = _columns(answers)
+                logged[f"{split}_accuracy"] = share_right(gold, given)
+                logged[f"{split}_loss"] = fmean(answer["loss"] for answer in answers)
+        return Evaluation(logged.get("held_out_accuracy"), logged)
+
+    def _close(self, state: TrainingState, sample: Sequence[Sequence[int]], per_epoch: int) -> None:
+        run, learner = self.session.run, self.learner
+        leak = learner.leak(sample)
+        scores = {}
+        for split, questions in self.texts.asked.items():
+            with inference(learner.model, self.session.hardware):
+                answers = learner.ask(questions)
+            run.write_predictions(split, answers)
+            if questions[0].answer is not None:
+                scores[split] = score(answers, self.texts.train)
+        learner.save(run)
+        run.finish(
+            {
+                "job": run.config["job"],
+                "scores": scores,
+                "leak": leak.to_dict(),
+                "ledger": self.texts.ledger(),
+                "steps_per_epoch": per_epoch,
+                **state.summary(),
+                "chosen_on": "held_out",
+                "hardware": run.config["resolved"],
+                **machine.describe(),
+            }
+        )
+
+
+def score(answers: Sequence[dict[str, Any]], train: Sequence[Question]) -> dict[str, Any]:
+    """Say what the answers are worth, beside always giving the commonest training answer.
+
+    Where no training answers are known, the commonest of the right ones takes its place, which no
+    constant answer can beat.
+    """
+    gold, given = _columns(answers)
+    known = [question.answer for question in train if question.answer is not None]
+    return score_answers(gold, given, train_gold=known or gold)
+
+
+def _columns(answers: Sequence[dict[str, Any]]) -> tuple[list[str], list[str]]:
+    return [row["gold"] for row in answers], [row["prediction"] for row in answers]

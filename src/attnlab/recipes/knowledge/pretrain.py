@@ -1,0 +1,60 @@
+"""Pretraining: read a corpus by some objective, perhaps with training questions mixed in."""
+
+from collections.abc import Callable, Sequence
+
+from rich.console import Console
+
+from attnlab.data.batches import TokenRow
+from attnlab.data.objectives import OBJECTIVES, Objective
+from attnlab.recipes.attention.settle import settle_attention
+from attnlab.recipes.knowledge.learner import BLOCK, new_learner
+from attnlab.recipes.knowledge.lesson import Lesson
+from attnlab.recipes.knowledge.settings import PretrainSettings
+from attnlab.recipes.knowledge.texts import (
+    learn_vocabulary,
+    read_texts,
+    sha256_of_vocabulary,
+)
+from attnlab.runs.directory import Run, RunPlace
+from attnlab.training.randomness import rng
+from attnlab.training.session import open_session
+
+JOB = "knowledge-pretrain"
+
+
+def run_pretrain(settings: PretrainSettings, *, place: RunPlace, console: Console) -> Run:
+    """Learn from the corpus and leave the run with its record; resumes by itself."""
+    with open_session(JOB, settings, settings.training, place=place, console=console) as session:
+        if not session.run.finished:
+            settle_attention(session, settings.model.attention)
+            texts = read_texts(settings)
+            session.insist("data", dict(texts.sha256), what="what the files hold")
+            vocabulary = learn_vocabulary(settings.vocabulary, texts)
+            session.insist("vocabulary", sha256_of_vocabulary(vocabulary), what="the vocabulary")
+            objective: Objective = OBJECTIVES.build(
+                settings.objective.name,
+                texts.corpus,
+                vocabulary,
+                [question.answer for question in texts.train],
+                options=settings.objective.options,
+            )
+            seed = settings.training.seed
+            max_len = max(BLOCK, objective.longest)
+            learner = new_learner(settings.model, vocabulary, max_len=max_len, seed=seed)
+            is_read_only = not settings.questions_write
+            questions = [learner.row(q, is_read_only=is_read_only) for q in texts.train]
+            lesson = Lesson(learner, texts, session)
+            rows_of = mixed_rows(objective, questions, seed=seed)
+            lesson.learn(rows_of, settings.training, batch_tokens=settings.batch_tokens)
+        return session.run
+
+
+def mixed_rows(
+    objective: Objective, questions: Sequence[TokenRow], *, seed: int
+) -> Callable[[int], list[TokenRow]]:
+    """Return what draws an epoch: every document once, and every training question once."""
+
+    def rows_of(epoch: int) -> list[TokenRow]:
+        return [*objective.rows(rng(seed, "objective", epoch)), *questions]
+
+    return rows_of

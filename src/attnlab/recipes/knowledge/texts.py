@@ -1,0 +1,97 @@
+"""What the knowledge lab reads: a corpus, questions to learn from, questions to be asked."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from attnlab.data.byte_pairs import BytePairVocabulary
+from attnlab.data.characters import CharacterVocabulary
+from attnlab.data.knowledge_files import Question, read_corpus, read_questions
+from attnlab.data.vocabulary import Vocabulary
+from attnlab.errors import UserError
+from attnlab.evaluation.ledger import split_ledger
+from attnlab.recipes.knowledge.settings import (
+    FinetuneSettings,
+    PretrainSettings,
+    VocabularySettings,
+)
+from attnlab.runs.files import to_json
+from attnlab.training.randomness import rng
+
+QUESTION_MARK = "?"
+"""A corpus may do without it, the questions that come later do not."""
+
+
+@dataclass(frozen=True)
+class Texts:
+    """All that is read from files; those that are asked are never learned from."""
+
+    corpus: Sequence[str]
+    train: Sequence[Question]
+    asked: Mapping[str, Sequence[Question]]
+    """By split: held_out, dev, test."""
+    sha256: Mapping[str, str]
+    """Of every file."""
+
+    def ledger(self) -> dict[str, Any]:
+        """Say what each split holds, and what stands in two of them."""
+        splits = {"train": self.train, **self.asked}
+        return split_ledger(
+            {name: [_ledger_row(q) for q in rows] for name, rows in splits.items() if rows},
+            inputs=["question"],
+        )
+
+
+def read_texts(settings: PretrainSettings | FinetuneSettings) -> Texts:
+    """Read the files that the settings name, and hold out what they say."""
+    given = {
+        name: Path(getattr(settings, name))
+        for name in ("corpus", "questions", "dev", "test")
+        if getattr(settings, name)
+    }
+    corpus = read_corpus(given["corpus"]) if "corpus" in given else []
+    train = read_questions(given["questions"], labelled=True) if "questions" in given else []
+    asked: dict[str, Sequence[Question]] = {}
+    if settings.held_out:
+        train, asked["held_out"] = _hold_out(train, settings.held_out)
+    if "dev" in given:
+        asked["dev"] = read_questions(given["dev"], labelled=True)
+    if "test" in given:
+        asked["test"] = read_questions(given["test"])
+    return Texts(corpus, train, asked, {name: sha256_of(path) for name, path in given.items()})
+
+
+def learn_vocabulary(settings: VocabularySettings, texts: Texts) -> Vocabulary:
+    """Make the vocabulary of a corpus; byte pairs also look at the training questions."""
+    if settings.kind == "characters":
+        return CharacterVocabulary.of([*texts.corpus, QUESTION_MARK])
+    pieces = [part for q in texts.train for part in (q.text, q.answer or "")]
+    return BytePairVocabulary.of([*texts.corpus, *pieces], size=settings.size)
+
+
+def _hold_out(questions: list[Question], share: float) -> tuple[list[Question], list[Question]]:
+    """Set a share of the questions aside, always the same ones, whatever a run's seed."""
+    count = max(1, round(share * len(questions)))
+    if count >= len(questions):
+        raise UserError(
+            f"held_out = {share} leaves none of {len(questions)} training questions to learn from."
+        )
+    aside = set(rng(0, "held out").permutation(len(questions))[:count].tolist())
+    learned = [q for i, q in enumerate(questions) if i not in aside]
+    return learned, [questions[i] for i in sorted(aside)]
+
+
+def _ledger_row(question: Question) -> dict[str, str]:
+    return {"question": question.text, "answer": question.answer or ""}
+
+
+def sha256_of(path: Path) -> str:
+    """Hash a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def sha256_of_vocabulary(vocabulary: Vocabulary) -> str:
+    """Hash a vocabulary: a library that learns another one must not go on with a run."""
+    return hashlib.sha256(to_json(vocabulary.to_dict())).hexdigest()

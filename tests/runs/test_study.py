@@ -1,0 +1,139 @@
+"""A study: begun once, gone on with by the same settings, and naming the runs that are finished."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from attnlab.errors import DamagedFileError, UserError
+from attnlab.runs.directory import Run, RunPlace
+from attnlab.runs.study import STUDY, Study
+
+SETTINGS = {"people": 10, "model": {"d_model": 12, "orders": (2, 3)}}
+
+
+def begin(folder: Path, settings: Mapping[str, Any] = SETTINGS, **options: Any) -> Study:
+    name = options.pop("name", "mine")
+    return Study.begin("job", settings, RunPlace(folder, name), title="Who?", **options)
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_a_new_study_has_a_title_and_notes_and_no_runs(tmp_path: Path) -> None:
+    study = begin(tmp_path / "runs", notes=["Mind the gap."])
+    assert study == Study(tmp_path / "runs" / "mine", "Who?", [], ["Mind the gap."], is_new=True)
+    assert Study.open(study.path) == replace(study, is_new=False)
+    saved = json.loads((study.path / STUDY).read_text())
+    assert saved["settings"] == {"people": 10, "model": {"d_model": 12, "orders": [2, 3]}}
+
+
+def test_without_a_name_it_is_called_after_job_and_settings(tmp_path: Path) -> None:
+    first = begin(tmp_path, name=None)
+    assert first.path.name.startswith("job-")
+    assert begin(tmp_path, name=None).path == first.path
+    assert begin(tmp_path, {"people": 11}, name=None).path != first.path
+
+
+def test_the_same_settings_go_on_with_it(tmp_path: Path) -> None:
+    begin(tmp_path).add("first")
+    before = everything(tmp_path)
+    assert begin(tmp_path).runs == ["first"]
+    assert everything(tmp_path) == before
+
+
+def test_other_settings_are_refused_and_named(tmp_path: Path) -> None:
+    begin(tmp_path)
+    before = everything(tmp_path)
+    message = (
+        r"^the study .*mine exists with other settings \(model.d_model: 12 there, 24 now\)\."
+        r" Choose another --name, or delete that folder\.$"
+    )
+    with pytest.raises(UserError, match=message):
+        begin(tmp_path, {"people": 10, "model": {"d_model": 24, "orders": [2, 3]}})
+    assert everything(tmp_path) == before
+
+
+def test_another_job_is_refused(tmp_path: Path) -> None:
+    begin(tmp_path)
+    with pytest.raises(UserError, match=r"exists with other settings \(job: 'job' there, 'other'"):
+        Study.begin("other", SETTINGS, RunPlace(tmp_path, "mine"), title="Who?")
+
+
+def test_a_folder_with_something_else_in_it_is_refused(tmp_path: Path) -> None:
+    Run.begin("job", {}, RunPlace(tmp_path, "mine"))
+    before = everything(tmp_path)
+    with pytest.raises(UserError, match=r"mine exists and is no study. Choose another --name\.$"):
+        begin(tmp_path)
+    assert everything(tmp_path) == before
+
+
+def test_a_file_in_its_place_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("")
+    with pytest.raises(UserError, match=r"mine exists and is no study. Choose another --name\.$"):
+        begin(tmp_path)
+
+
+def test_an_empty_folder_becomes_a_study(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    assert begin(tmp_path).runs == []
+
+
+def test_a_run_is_named_once_however_often_it_is_added(tmp_path: Path) -> None:
+    study = begin(tmp_path).add("first").add("second").add("first")
+    assert study.runs == ["first", "second"]
+    assert Study.open(study.path) == study
+    assert json.loads((study.path / STUDY).read_text())["job"] == "job"
+
+
+def test_the_runs_are_opened_in_the_order_they_were_added(tmp_path: Path) -> None:
+    study = begin(tmp_path)
+    for name in ("zebra", "ant"):
+        Run.begin("job", {}, RunPlace(study.path, name))
+        study = study.add(name)
+    assert [run.name for run in study.opened()] == ["zebra", "ant"]
+
+
+def test_a_study_without_runs_cannot_be_opened(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"^the study .*mine is empty: it names no runs yet\.$"):
+        begin(tmp_path).opened()
+
+
+def test_a_run_that_is_named_but_gone_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"^there is no run .*mine/ghost\."):
+        begin(tmp_path).add("ghost").opened()
+
+
+@pytest.mark.parametrize("content", ["{}", '{"runs": "a"}', '{"runs": [1]}'])
+def test_a_study_that_names_no_list_of_runs_is_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / STUDY).write_text(content)
+    with pytest.raises(UserError, match=r"study.json must name its runs in a list called 'runs'"):
+        Study.open(tmp_path)
+
+
+def test_a_study_file_that_is_no_json_is_told_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / STUDY).write_text('{"runs":\n]')
+    with pytest.raises(DamagedFileError, match=r"study.json:2 is not JSON"):
+        Study.open(tmp_path)
+
+
+def test_a_study_made_by_hand_needs_no_title(tmp_path: Path) -> None:
+    (tmp_path / STUDY).write_text('{"runs": ["a"]}')
+    assert Study.open(tmp_path) == Study(tmp_path, None, ["a"], [])
+
+
+def test_only_the_one_who_made_a_study_takes_it_back_and_only_untouched(tmp_path: Path) -> None:
+    study = begin(tmp_path)
+    begin(tmp_path).discard_if_untouched()
+    assert study.path.exists()
+    (study.path / "run").mkdir()
+    (study.path / "run" / "metrics.jsonl").touch()
+    study.discard_if_untouched()
+    assert study.path.exists()
+    (study.path / "run" / "metrics.jsonl").unlink()
+    study.discard_if_untouched()
+    assert not study.path.exists()
