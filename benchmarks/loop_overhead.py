@@ -2,7 +2,7 @@
 
     python benchmarks/loop_overhead.py            # about two minutes
 
-Both train the demo's GPT on the same batches with the same optimiser, schedule and clipping; ours
+Both train a small GPT on the same batches with the same optimiser, schedule and clipping; ours
 also logs, shows progress, checks that every number is finite, and saves. They take turns step by
 step in one process, so that a noisy machine hurts both alike: whenever our loop asks for a batch,
 the bare loop takes its step first, on its own clock. Their final weights are compared, to be sure
@@ -13,54 +13,55 @@ import argparse
 import statistics
 import tempfile
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import torch
 import torch.nn.functional as F
 from rich.console import Console
 
-from attnlab.data.batches import IGNORED, TokenBatch
+from attnlab.data.batches import IGNORED, Batches, TokenBatch
+from attnlab.data.characters import CharacterVocabulary
+from attnlab.data.objectives.text import Text
+from attnlab.data.settings import WorldSettings
 from attnlab.data.world import make_world
+from attnlab.models.gpt import GPT
 from attnlab.models.next_token import NextToken
-from attnlab.recipes.knowledge.demo import Subject
-from attnlab.recipes.knowledge.settings import DemoSettings
+from attnlab.models.sizes import ModelSettings
 from attnlab.runs.directory import RunPlace
 from attnlab.training.loop import train
+from attnlab.training.randomness import rng, seed_torch
 from attnlab.training.session import open_session
-from attnlab.training.settings import OptimiserSettings, ScheduleSettings
+from attnlab.training.settings import OptimiserSettings, ScheduleSettings, TrainingSettings
 from measure import write_result
 
 LR, DECAY, BETAS, CLIP = 1e-3, 0.1, (0.9, 0.95), 1.0
-WARM_UP = 20
+WARM_UP, BATCH_TOKENS = 20, 4096
 
 
-def demo_settings(steps: int) -> DemoSettings:
-    """Return the demo with AdamW, which a bare loop would use, and without evaluations."""
-    demo = DemoSettings()
-    training = replace(
-        demo.training,
+def training_settings(steps: int) -> TrainingSettings:
+    """Return AdamW, which a bare loop would use, and no evaluations."""
+    return TrainingSettings(
         length=f"{steps} steps",
         optimiser=OptimiserSettings("adamw", lr=LR),
         schedule=ScheduleSettings("linear"),
-        evaluate_every=0,
     )
-    return replace(demo, training=training)
 
 
-def new_task(settings: DemoSettings) -> NextToken:
+def new_task() -> NextToken:
     """Build model and data afresh, the same ones every time."""
-    world = make_world(settings.world)
-    task = Subject(world, settings).task
-    task.evaluate = lambda: None
-    return task
+    world = make_world(WorldSettings(people=200, biographies=6, sentences=1))
+    vocabulary = CharacterVocabulary.of(world.texts)
+    rows = Text(world.texts, vocabulary).rows(rng(0, "rows"))
+    seed_torch(0, "weights")
+    model = GPT(len(vocabulary), 128, **vars(ModelSettings(d_model=128, n_heads=4, n_layers=2)))
+    return NextToken(model, Batches(lambda _: rows, batch_tokens=BATCH_TOKENS, seed=0))
 
 
 class BareLoop:
     """What one would write without attnlab."""
 
-    def __init__(self, settings: DemoSettings, steps: int) -> None:
-        self.task = new_task(settings)
+    def __init__(self, steps: int) -> None:
+        self.task = new_task()
         self.model = self.task.model
         groups, named = self.task.parameter_groups(), dict(self.model.named_parameters())
         matrices = [named[name] for name in groups.matrices]
@@ -78,8 +79,9 @@ class BareLoop:
     def step(self, step: int) -> None:
         """Take one step."""
         batch = self.task.batch(step)
-        logits = self.model(batch.inputs)
-        loss = F.cross_entropy(logits.flatten(0, 1), batch.targets.flatten(), ignore_index=IGNORED)
+        scored = batch.targets != IGNORED
+        logits = self.model.head(self.model.hidden(batch.inputs)[scored])
+        loss = F.cross_entropy(logits, batch.targets[scored])
         self.optimiser.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), CLIP)
@@ -87,9 +89,9 @@ class BareLoop:
         self.schedule.step()
 
 
-def take_turns(settings: DemoSettings, steps: int) -> tuple[list[float], list[float], float]:
+def take_turns(how: TrainingSettings, steps: int) -> tuple[list[float], list[float], float]:
     """Train both; return each step's seconds, ours and bare, and how far apart the weights end."""
-    task, bare = new_task(settings), BareLoop(settings, steps)
+    task, bare = new_task(), BareLoop(steps)
     ours_seconds: list[float] = []
     bare_seconds: list[float] = []
     batch, ours_began = task.batch, 0.0
@@ -105,10 +107,9 @@ def take_turns(settings: DemoSettings, steps: int) -> tuple[list[float], list[fl
         return batch(step)
 
     task.batch = batch_after_a_bare_step
-    how = settings.training
     with tempfile.TemporaryDirectory() as folder, (Path(folder) / "progress").open("w") as file:
         console, place = Console(file=file), RunPlace(Path(folder), "run")
-        with open_session("bench", settings, how, place=place, console=console) as session:
+        with open_session("bench", how, how, place=place, console=console) as session:
             train(task, how, session)
     ours_seconds.append(time.perf_counter() - ours_began)
     theirs = dict(bare.model.named_parameters())
@@ -123,7 +124,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=600, help="steps of each (default 600)")
     steps = parser.parse_args().steps
-    ours, bare, apart = take_turns(demo_settings(steps), steps)
+    ours, bare, apart = take_turns(training_settings(steps), steps)
     if apart > 1e-2:
         raise SystemExit(f"the loops do not do the same work: weights {apart:.2g} apart")
     ratios = sorted(a / b for a, b in zip(ours, bare, strict=True))
