@@ -2,14 +2,23 @@
 
 import math
 
+import hypothesis
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from attnlab.attention.positions import POSITIONS
 from attnlab.attention.settings import AttentionSettings
 from attnlab.errors import UserError
-from attnlab.models.decoding import continue_prompts, sampler
+from attnlab.models.decoding import (
+    SPREAD,
+    TOGETHER,
+    continue_prompts,
+    groups_of_like_length,
+    sampler,
+)
 from attnlab.models.gpt import GPT
 
 V, MAX_LEN, STOP, MAX_NEW = 11, 13, 4, 6
@@ -133,3 +142,14 @@ def test_a_sampler_draws_tokens_as_often_as_they_are_likely() -> None:
         continue_prompts(Counter(), [[1]] * 20, stop=4, max_new=1, choose=cold)
         == [([2], pytest.approx(0.75))] * 20
     )
+
+
+@hypothesis.settings(deadline=None)
+@given(st.lists(st.integers(1, 200), max_size=400))
+def test_prompts_go_together_whose_lengths_are_alike(lengths: list[int]) -> None:
+    groups = groups_of_like_length(lengths)
+    assert sorted(index for group in groups for index in group) == list(range(len(lengths)))
+    for group in groups:
+        together = [lengths[index] for index in group]
+        assert max(together) - min(together) <= SPREAD
+        assert len(group) <= TOGETHER

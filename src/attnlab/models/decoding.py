@@ -1,10 +1,11 @@
 """Letting a language model write on.
 
-Prompts of one length are continued together: none is padded, so every attention and every position
-scheme gives what it would give for the prompt alone, and a cache makes each new token cost one row.
+Prompts of like length are continued together, and all stand at the same position in every step: a
+longer prompt is read on while a shorter one is answered already. None is padded, so every attention
+and every position scheme gives what it would give for the prompt alone, and a cache makes each new
+token cost one row.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -36,6 +37,11 @@ class Writer(Protocol):
         """Return the weights, to see where they are."""
         ...
 
+
+SPREAD = 32
+"""By how many tokens the prompts that are continued together may differ."""
+TOGETHER = 128
+"""How many prompts at most: the caches of more do not stay near the processor."""
 
 Choose = Callable[[Float[Tensor, "B V"]], Int[Tensor, " B"]]
 """Takes log-probabilities and returns a token for each row."""
@@ -79,40 +85,63 @@ def continue_prompts(
             f"a prompt of {longest} tokens and an answer of {max_new} do not fit into the model's"
             f" {model.max_len} positions."
         )
-    by_length: defaultdict[int, list[int]] = defaultdict(list)
-    for index, prompt in enumerate(prompts):
-        by_length[len(prompt)].append(index)
     found: dict[int, Continuation] = {}
-    for group in by_length.values():
-        rows = torch.tensor([list(prompts[index]) for index in group], device=_device(model))
-        written = _continue(model, rows, stop=stop, max_new=max_new, choose=choose)
+    for group in groups_of_like_length([len(prompt) for prompt in prompts]):
+        some = [prompts[index] for index in group]
+        written = _continue(model, some, stop=stop, max_new=max_new, choose=choose)
         found |= zip(group, written, strict=True)
     return [found[index] for index in range(len(prompts))]
 
 
+def groups_of_like_length(lengths: Sequence[int]) -> list[list[int]]:
+    """Put prompts together whose lengths differ by at most ``SPREAD``, the shortest first."""
+    groups: list[list[int]] = []
+    for index in sorted(range(len(lengths)), key=lengths.__getitem__):
+        full = groups and len(groups[-1]) == TOGETHER
+        if not groups or full or lengths[index] > lengths[groups[-1][0]] + SPREAD:
+            groups.append([])
+        groups[-1].append(index)
+    return groups
+
+
 def _continue(
-    model: Writer, rows: Int[Tensor, "B T"], *, stop: int, max_new: int, choose: Choose
+    model: Writer,
+    prompts: Sequence[Sequence[int]],
+    *,
+    stop: int,
+    max_new: int,
+    choose: Choose,
 ) -> list[Continuation]:
-    """Write on after prompts of one length."""
-    caches = model.new_caches()
+    """Write on after prompts of like length, all of them at the same position in every step."""
+    lengths = torch.tensor([len(prompt) for prompt in prompts])
+    ends, device = lengths + max_new, _device(model)
+    rows = torch.zeros(len(prompts), int(ends.max()), dtype=torch.int64)
+    for row, prompt in zip(rows, prompts, strict=True):
+        row[: len(prompt)] = torch.tensor(list(prompt))
+    caches, read = model.new_caches(), 0
     # Chosen on the CPU, because not every device has float64.
-    log_probability = torch.zeros(len(rows), dtype=torch.float64)
-    going = torch.ones(len(rows), dtype=torch.bool)
-    device, prompts = rows.device, rows.cpu()
-    new, unseen = prompts[:, :0], rows
-    for _ in range(max_new):
-        log_probabilities = model(unseen, caches)[:, -1].cpu().double().log_softmax(-1)
-        chosen = choose(log_probabilities)
+    log_probability = torch.zeros(len(prompts), dtype=torch.float64)
+    going = torch.ones(len(prompts), dtype=torch.bool)
+    for position in range(int(lengths.min()), rows.shape[1]):
+        unread = rows[:, read if caches else 0 : position].to(device)
+        log_probabilities = model(unread, caches)[:, -1].cpu().double().log_softmax(-1)
+        read, chosen = position, choose(log_probabilities)
+        writes = going & (lengths <= position)  # the others still read their prompt
         likely = log_probabilities.gather(1, chosen[:, None])[:, 0]
-        log_probability += torch.where(going, likely, 0.0)
-        new = torch.cat([new, torch.where(going, chosen, stop)[:, None]], dim=1)
-        unseen = (new[:, -1:] if caches else torch.cat([prompts, new], dim=1)).to(device)
-        going = going & (chosen != stop)
+        log_probability += torch.where(writes, likely, 0.0)
+        rows[:, position] = torch.where(writes, chosen, rows[:, position])
+        going &= ~(writes & (chosen == stop)) & (position + 1 < ends)
         if not going.any():
             break
     return [
-        Continuation(_before(stop, tokens), probability)
-        for tokens, probability in zip(new.tolist(), log_probability.exp().tolist(), strict=True)
+        Continuation(_before(stop, row[length:end]), probability)
+        for row, length, end, probability in zip(
+            rows.tolist(),
+            lengths.tolist(),
+            ends.tolist(),
+            log_probability.exp().tolist(),
+            strict=True,
+        )
     ]
 
 

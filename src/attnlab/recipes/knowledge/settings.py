@@ -166,7 +166,7 @@ class DemoSettings:
 class ExtractionSettings:
     """Everything about ``attnlab knowledge extraction``."""
 
-    world: WorldSettings = WorldSettings(people=600, held_out=0, asked_share=0.3)
+    world: WorldSettings = WorldSettings(people=500, held_out=0, asked_share=0.3)
     """Its celebrities, order and biographies are what the study turns."""
     celebrities: Annotated[float, Interval(gt=0, lt=1)] = 0.3
     """Share of the people who have all biographies, in the condition where only some do."""
@@ -176,7 +176,7 @@ class ExtractionSettings:
     """About how many tokens a step learns from, while reading."""
     question_tokens: Annotated[int, Gt(0)] = 512
     """The same while learning to answer."""
-    pretraining: TrainingSettings = replace(RECALL_TRAINING, length="2500k tokens")
+    pretraining: TrainingSettings = replace(RECALL_TRAINING, length="1500k tokens")
     finetuning: TrainingSettings = replace(
         RECALL_TRAINING,
         length="20 epochs",

@@ -1,0 +1,53 @@
+"""What lets a model say what it has read: the study `attnlab knowledge extraction`, as a result.
+
+python benchmarks/knowledge_extraction.py            # about a quarter of an hour
+"""
+
+import argparse
+import hashlib
+from pathlib import Path
+
+from rich.console import Console
+
+from attnlab.evaluation.comparison import compare
+from attnlab.recipes.knowledge.extraction import run_extraction
+from attnlab.recipes.knowledge.settings import ExtractionSettings
+from attnlab.report.write import write_report
+from attnlab.runs.directory import RECORD, RunPlace
+from measure import write_result
+
+HEADLINE = "many-permuted"
+
+
+def main() -> None:
+    """Run the study, or take the finished one, and write down what each condition scored."""
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
+    console = Console(stderr=True)
+    study = run_extraction(ExtractionSettings(), place=RunPlace(Path("runs")), console=console)
+    runs = study.opened()
+    comparison = compare(runs)
+    found = {
+        condition.name.replace("-", "_"): {
+            "accuracy": round(condition.score, 4),
+            "interval": [round(bound, 4) for bound in condition.interval],
+        }
+        for condition in comparison.conditions
+    }
+    for name, score in found.items():
+        print(name, score)
+    for pair in comparison.pairs:
+        print(pair.verdict)
+    headline = found[HEADLINE.replace("-", "_")]
+    write_result(
+        "knowledge_extraction",
+        claim="accuracy about people whose question was never trained on, read about many times",
+        value=headline["accuracy"],
+        interval=headline["interval"],
+        details={"conditions": found, "n": comparison.n},
+        runs={r.name: hashlib.sha256((r.path / RECORD).read_bytes()).hexdigest() for r in runs},
+    )
+    print(write_report([study.path], None, as_markdown=False))
+
+
+if __name__ == "__main__":
+    main()
