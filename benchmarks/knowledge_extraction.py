@@ -4,7 +4,6 @@ python benchmarks/knowledge_extraction.py            # about a quarter of an hou
 """
 
 import argparse
-import hashlib
 from pathlib import Path
 
 from rich.console import Console
@@ -13,8 +12,8 @@ from attnlab.evaluation.comparison import compare
 from attnlab.recipes.knowledge.extraction import run_extraction
 from attnlab.recipes.knowledge.settings import ExtractionSettings
 from attnlab.report.write import write_report
-from attnlab.runs.directory import RECORD, RunPlace
-from measure import write_result
+from attnlab.runs.directory import RunPlace
+from measure import hashes, write_result
 
 HEADLINE = "many-permuted"
 
@@ -44,7 +43,7 @@ def main() -> None:
         value=headline["accuracy"],
         interval=headline["interval"],
         details={"conditions": found, "n": comparison.n},
-        runs={r.name: hashlib.sha256((r.path / RECORD).read_bytes()).hexdigest() for r in runs},
+        runs=hashes(runs),
     )
     print(write_report([study.path], None, as_markdown=False))
 

@@ -13,7 +13,6 @@ in runs/knowledge_recall (0.4 GB each), so that a stopped benchmark goes on.
 """
 
 import argparse
-import hashlib
 import os
 import statistics
 from collections.abc import Callable
@@ -36,9 +35,9 @@ from attnlab.recipes.knowledge.settings import (
     PretrainSettings,
     VocabularySettings,
 )
-from attnlab.runs.directory import RECORD, Run, RunPlace
+from attnlab.runs.directory import Run, RunPlace
 from attnlab.training.settings import OptimiserSettings
-from measure import write_result
+from measure import hashes, write_result
 
 RUNS = Path("runs/knowledge_recall")
 LENGTHS = ("200k", "400k", "750k", "1.5M", "3M", "6M")
@@ -68,11 +67,6 @@ def recall(length: str, seed: int, change: Callable[[Any], Any] = lambda s: s) -
 def accuracy(run: Run) -> float:
     """Return the accuracy on dev."""
     return float(run.record["scores"]["dev"]["value"])
-
-
-def hashes(runs: list[Run]) -> dict[str, str]:
-    """Name the runs with the SHA-256 of their records."""
-    return {run.name: hashlib.sha256((run.path / RECORD).read_bytes()).hexdigest() for run in runs}
 
 
 def right(run: Run) -> list[bool]:

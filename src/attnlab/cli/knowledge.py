@@ -17,6 +17,7 @@ from attnlab.cli.options import (
     Seed,
     ShowSettings,
     process_rank,
+    settled,
 )
 from attnlab.cli.studies import demo, extraction
 from attnlab.errors import UserError
@@ -89,7 +90,6 @@ def pretrain(
 
     The same command goes on with a run that was stopped, and shows one that is finished.
     """
-    from attnlab.config import resolve, to_yaml
     from attnlab.recipes.knowledge.settings import pretrain_recipe
 
     flags = {
@@ -104,10 +104,9 @@ def pretrain(
         "training.seed": seed,
         "training.device": device,
     }
-    settings = resolve(pretrain_recipe(recipe, size), file=config, flags=flags, sets=sets or ())
-    if show_settings:
-        typer.echo(to_yaml(settings), nl=False)
-        return
+    settings = settled(
+        pretrain_recipe(recipe, size), file=config, flags=flags, sets=sets, show=show_settings
+    )
     _need(settings.corpus, "a corpus to read: attnlab knowledge pretrain CORPUS")
 
     from rich.console import Console
@@ -149,7 +148,6 @@ def finetune(
 
     The same command goes on with a run that was stopped, and shows one that is finished.
     """
-    from attnlab.config import resolve, to_yaml
     from attnlab.recipes.knowledge.settings import finetune_recipe
 
     flags = {
@@ -163,10 +161,9 @@ def finetune(
         "training.seed": seed,
         "training.device": device,
     }
-    settings = resolve(finetune_recipe(recipe, size), file=config, flags=flags, sets=sets or ())
-    if show_settings:
-        typer.echo(to_yaml(settings), nl=False)
-        return
+    settings = settled(
+        finetune_recipe(recipe, size), file=config, flags=flags, sets=sets, show=show_settings
+    )
     _need(settings.questions, "training questions: attnlab knowledge finetune QUESTIONS")
 
     from rich.console import Console
@@ -223,14 +220,10 @@ def world(
     Writes wiki.txt, birth_places_train.tsv, birth_dev.tsv, birth_test_inputs.tsv, birth_test.tsv,
     birth_unseen.tsv and world.json, and never over a file of another world.
     """
-    from attnlab.config import resolve, to_yaml
     from attnlab.data.settings import WorldSettings
 
     flags = {"people": people, "biographies": biographies, "seed": seed}
-    settings = resolve(WorldSettings(), file=config, flags=flags, sets=sets or ())
-    if show_settings:
-        typer.echo(to_yaml(settings), nl=False)
-        return
+    settings = settled(WorldSettings(), file=config, flags=flags, sets=sets, show=show_settings)
 
     from attnlab.recipes.knowledge.world import write_world
 

@@ -1,15 +1,16 @@
 """Options that several commands share, and which process this is."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from attnlab.errors import UserError
 
 Number = TypeVar("Number", int, float)
+Settings = TypeVar("Settings")
 
 RunsFolder = Annotated[
     Path,
@@ -81,6 +82,24 @@ def numbers(text: str, option: str, kind: Callable[[str], Number]) -> list[Numbe
         raise UserError(
             f"{option} {text!r}: give {sort} with commas between, as {sample}."
         ) from None
+
+
+def settled(
+    base: Settings,
+    *,
+    file: Path | None,
+    sets: list[str] | None,
+    show: bool,
+    flags: Mapping[str, Any] | None = None,
+) -> Settings:
+    """Layer what the user gave over ``base``; with ``--settings``, print the result and stop."""
+    from attnlab.config import resolve, to_yaml
+
+    settings = resolve(base, file=file, flags=flags, sets=sets or ())
+    if show:
+        typer.echo(to_yaml(settings), nl=False)
+        raise typer.Exit
+    return settings
 
 
 def process_rank() -> int:

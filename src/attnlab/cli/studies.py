@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from attnlab.cli.options import (
     Assignments,
     ConfigFile,
@@ -15,6 +13,7 @@ from attnlab.cli.options import (
     Seed,
     ShowSettings,
     process_rank,
+    settled,
 )
 
 if TYPE_CHECKING:
@@ -39,14 +38,10 @@ def demo(
     about the people: one with attention, one with a synthesizer. The same command goes on with what
     was stopped, and shows what is finished.
     """
-    from attnlab.config import resolve, to_yaml
     from attnlab.recipes.knowledge.settings import DemoSettings
 
     flags = {"training.length": length, "training.seed": seed, "training.device": device}
-    settings = resolve(DemoSettings(), file=config, flags=flags, sets=sets or ())
-    if show_settings:
-        typer.echo(to_yaml(settings), nl=False)
-        return
+    settings = settled(DemoSettings(), file=config, flags=flags, sets=sets, show=show_settings)
 
     from rich.console import Console
 
@@ -70,13 +65,9 @@ def extraction(
     Physics of Language Models 3.1 at a laptop's size. The same command goes on with what was
     stopped, and shows what is finished.
     """
-    from attnlab.config import resolve, to_yaml
     from attnlab.recipes.knowledge.settings import ExtractionSettings
 
-    settings = resolve(ExtractionSettings(), file=config, sets=sets or ())
-    if show_settings:
-        typer.echo(to_yaml(settings), nl=False)
-        return
+    settings = settled(ExtractionSettings(), file=config, sets=sets, show=show_settings)
 
     from rich.console import Console
 
