@@ -153,3 +153,24 @@ def test_prompts_go_together_whose_lengths_are_alike(lengths: list[int]) -> None
         together = [lengths[index] for index in group]
         assert max(together) - min(together) <= SPREAD
         assert len(group) <= TOGETHER
+
+
+@torch.no_grad()
+def test_what_does_not_fit_slides_out_on_the_left() -> None:
+    model = make()
+    prompts = [[1, 2, 3, 5, 6, 7, 8, 9, 10, 1, 2], [5, 6], [3] * 20]
+    found = continue_prompts(model, prompts, stop=STOP, max_new=MAX_NEW, slides=True)
+    for prompt, (tokens, probability) in zip(prompts, found, strict=True):
+        row, log_probability, written = list(prompt), 0.0, []
+        for _ in range(MAX_NEW):
+            scores = model(torch.tensor([row[-MAX_LEN:]]))[0, -1].log_softmax(-1)
+            row.append(int(scores.argmax()))
+            log_probability += float(scores.max())
+            if row[-1] == STOP:
+                break
+            written.append(row[-1])
+        assert tokens == written
+        assert probability == pytest.approx(math.exp(log_probability), rel=1e-10)
+    short = prompts[1:2]
+    fits = continue_prompts(model, short, stop=STOP, max_new=MAX_NEW)
+    assert fits[0].tokens == found[1].tokens

@@ -142,3 +142,20 @@ def test_ten_rows_are_learned_by_heart() -> None:
         answers = continue_prompts(model, prompts, stop=0, max_new=6)
     assert [answer.tokens for answer in answers] == rests
     assert min(answer.probability for answer in answers) > 0.8
+
+
+@pytest.mark.parametrize("memory", [NONE, SMALL], ids=["no memory", "memory"])
+def test_every_layer_says_where_its_tokens_look(memory: MemorySize) -> None:
+    model = make(memory=memory).eval()
+    assert model.shows_weights
+    weights = model.attention_weights(make_tokens())
+    assert [layer.shape for layer in weights] == [(B, H, T, T)] * 2
+    for layer in weights:
+        torch.testing.assert_close(layer.sum(-1), torch.ones(B, H, T).double())
+        assert (layer.triu(1) == 0).all()
+    seen: list[Tensor] = []
+    last = model.blocks[1]
+    last.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+    model(make_tokens())
+    again = last.attn(last.ln1(seen[0]), mask=AttentionMask(causal=True), need_weights=True)
+    torch.testing.assert_close(again.weights, weights[1])

@@ -6,6 +6,7 @@ and every position scheme gives what it would give for the prompt alone, and a c
 token cost one row.
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -76,10 +77,17 @@ def continue_prompts(
     stop: int,
     max_new: int,
     choose: Choose = take_likeliest,
+    slides: bool = False,
 ) -> list[Continuation]:
-    """Write on after every prompt until ``stop``, or for ``max_new`` tokens."""
+    """Write on after every prompt until ``stop``, or for ``max_new`` tokens.
+
+    If it ``slides``, what does not fit into the model's positions is forgotten from the left, as
+    minGPT does; otherwise a prompt that is too long for its answer is refused.
+    """
     assert all(prompts), "a prompt needs a token to go on from"
     longest = max(map(len, prompts), default=0)
+    if slides and longest + max_new > model.max_len:
+        return [_slide(model, list(p), stop=stop, max_new=max_new, choose=choose) for p in prompts]
     if longest + max_new > model.max_len:
         raise UserError(
             f"a prompt of {longest} tokens and an answer of {max_new} do not fit into the model's"
@@ -143,6 +151,20 @@ def _continue(
             strict=True,
         )
     ]
+
+
+def _slide(
+    model: Writer, tokens: list[int], *, stop: int, max_new: int, choose: Choose
+) -> Continuation:
+    """Write on after one prompt; every token moves in the positions, so that no cache helps."""
+    read, log_probability = len(tokens), 0.0
+    while len(tokens) < read + max_new and (len(tokens) == read or tokens[-1] != stop):
+        row = torch.tensor([tokens[-model.max_len :]], device=_device(model))
+        log_probabilities = model(row)[:, -1].cpu().double().log_softmax(-1)
+        chosen = choose(log_probabilities)
+        log_probability += float(log_probabilities[0, chosen])
+        tokens.append(int(chosen))
+    return Continuation(_before(stop, tokens[read:]), math.exp(log_probability))
 
 
 def _before(stop: int, tokens: list[int]) -> list[int]:

@@ -77,6 +77,17 @@ class GPT(nn.Module):
         logits: Tensor = self.head(self.hidden(tokens, caches))
         return logits
 
+    def attention_weights(self, tokens: Int[Tensor, "B T"]) -> list[Float[Tensor, "B H T T"]]:
+        """Return where every token looks, layer by layer; every attention must be able to say."""
+        weights = []
+        x = self._embedded(tokens, None, None)
+        for block in self.blocks:
+            assert isinstance(block, Block)
+            looked = block.attn(block.ln1(x), mask=CAUSAL, need_weights=True)
+            weights.append(looked.weights)
+            x = block(x)
+        return weights
+
     def hidden(
         self,
         tokens: Int[Tensor, "B T"],
@@ -88,11 +99,7 @@ class GPT(nn.Module):
 
         The rows of the batch that are read-only leave no gradient in the memory.
         """
-        start = caches[0].n_tokens if caches else 0
-        x = self.tok_emb(tokens)
-        if self.memory:
-            x = x + self._remembered(self.memory, tokens, caches, is_read_only)
-        x = self.dropout(self.positions.add(x, start))
+        x = self._embedded(tokens, caches, is_read_only)
         for block, cache in zip(self.blocks, caches or repeat(None), strict=False):
             x = block(x, cache)
         out: Tensor = self.ln_f(x)
@@ -103,8 +110,30 @@ class GPT(nn.Module):
 
         None if the attention cannot use one.
         """
-        able = all("cache" in getattr(block.attn, "supports", ()) for block in self.blocks)
+        able = self._all_support("cache")
         return [Cache() for _ in range(len(self.blocks) + bool(self.memory))] if able else None
+
+    @property
+    def shows_weights(self) -> bool:
+        """Whether its attention can say where every token looks."""
+        return self._all_support("weights")
+
+    def _all_support(self, capability: str) -> bool:
+        return all(capability in getattr(block.attn, "supports", ()) for block in self.blocks)
+
+    def _embedded(
+        self,
+        tokens: Int[Tensor, "B T"],
+        caches: Sequence[Cache] | None,
+        is_read_only: Bool[Tensor, " B"] | None,
+    ) -> Float[Tensor, "B T D"]:
+        """Return what the first block reads: tokens, what is remembered of them, positions."""
+        start = caches[0].n_tokens if caches else 0
+        x = self.tok_emb(tokens)
+        if self.memory:
+            x = x + self._remembered(self.memory, tokens, caches, is_read_only)
+        embedded: Tensor = self.dropout(self.positions.add(x, start))
+        return embedded
 
     def _remembered(
         self,

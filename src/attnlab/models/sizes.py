@@ -47,3 +47,8 @@ SIZES = {
     ),
 }
 """The knowledge course's model, and ours: one small layer that reads a large memory."""
+COURSE_VARIANTS = {
+    "vanilla": SIZES["course"].attention,
+    "synthesizer": AttentionSettings("synthesizer", {"shared": True}, positions="learned"),
+}
+"""The course's model has one of two attentions; its synthesizer shares a matrix among the heads."""

@@ -14,7 +14,7 @@ import hashlib
 import json
 import re
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ MODEL, OPTIMISER, STATE, MANIFEST = (
     "state.json",
     "manifest.json",
 )
+EXPECTED = {MODEL, OPTIMISER, STATE}
 _STEP = re.compile(r"step-(\d{8,})")
 
 
@@ -87,13 +88,17 @@ class Checkpoints:
 
     def load(self, step: int) -> Checkpoint:
         """Read one checkpoint; every byte is checked against the manifest first."""
-        contents = self._verified(step)
+        contents = self._verified(step, EXPECTED)
         folder = self.path(step)
         return Checkpoint(
             decode_safetensors(contents[MODEL], folder / MODEL),
             decode_safetensors(contents[OPTIMISER], folder / OPTIMISER),
             json.loads(contents[STATE]),
         )
+
+    def load_model(self, step: int) -> dict[str, Tensor]:
+        """Read the weights alone, for a model that is only asked."""
+        return decode_safetensors(self._verified(step, {MODEL})[MODEL], self.path(step) / MODEL)
 
     def problem(self, step: int) -> str | None:
         """Say what is wrong with a checkpoint, if anything."""
@@ -131,20 +136,19 @@ class Checkpoints:
         for path in self.folder.glob(".tmp-*"):
             shutil.rmtree(path, ignore_errors=True)
 
-    def _verified(self, step: int) -> dict[str, bytes]:
-        """Read the files of a checkpoint that are exactly those its manifest was made of."""
+    def _verified(self, step: int, wanted: Set[str]) -> dict[str, bytes]:
+        """Read files of a checkpoint that are exactly those its manifest was made of."""
         folder = self.path(step)
-        expected = {MODEL, OPTIMISER, STATE}
         if not (folder / MANIFEST).is_file():
             raise DamagedFileError(f"the checkpoint {folder} is damaged: {MANIFEST} is missing.")
         manifest = read_json(folder / MANIFEST)
-        if manifest.keys() != expected:
+        if manifest.keys() != EXPECTED:
             raise DamagedFileError(
                 f"the checkpoint {folder} is damaged: {MANIFEST} names {sorted(manifest)},"
-                f" not {sorted(expected)}."
+                f" not {sorted(EXPECTED)}."
             )
         contents = {}
-        for name in sorted(expected):
+        for name in sorted(wanted):
             path = folder / name
             contents[name] = path.read_bytes() if path.is_file() else b""
             if hashlib.sha256(contents[name]).hexdigest() != manifest[name]:
