@@ -39,7 +39,7 @@ def test_a_demo_compares_four_runs_and_shows_the_same_when_asked_again(
     for name in RUNS:
         assert name in out
         assert Run.open(study / name).record["scores"]["test"]["n"] == 2
-    assert out.count("Where was") == 2  # the world has two people to ask about
+    assert out.count("Where was") == 3  # about two people, and as an example of asking
     assert out.endswith("runs/mine/report/report.html\n")
     page = (study / "report" / "report.html").read_text(encoding="utf-8")
     assert "Where were they born?" in page
@@ -152,7 +152,11 @@ def test_a_recipe_and_a_size_give_other_settings(attnlab: Attnlab) -> None:
     words = ("knowledge", "pretrain", "--settings")
     course = yaml.safe_load(attnlab(*words, "--recipe", "course").out)
     assert course["vocabulary"]["kind"] == "characters"
-    assert course["objective"] == {"name": "span_corruption", "options": {"block": 128}}
+    spans = {"name": "span_corruption", "options": {"block": 128, "shift": 10}}
+    assert course["objective"] == spans, "names stand where the questions have them"
+    letter = yaml.safe_load(attnlab(*words, "--recipe", "letter").out)
+    assert letter["objective"]["options"] == {"block": 128}
+    assert letter["training"]["length"] == "650 epochs"
     assert course["model"]["d_model"] == 256
     small = yaml.safe_load(attnlab(*words, "--recipe", "course", "--size", "recall").out)
     assert small["model"] == yaml.safe_load(attnlab(*words).out)["model"]
@@ -225,7 +229,7 @@ MISTAKES = {
     ),
     "unknown recipe": (
         ["--recipe", "corse"],
-        "no recipe is called 'corse'. Did you mean 'course'? Known: recall, course.",
+        "no recipe is called 'corse'. Did you mean 'course'? Known: recall, course, letter.",
     ),
     "unknown size": (
         ["--size", "huge"],

@@ -68,7 +68,7 @@ def test_a_model_is_pretrained_finetuned_and_asked(attnlab: Attnlab, world: Path
     assert "accuracy" in out
     evaluated = Run.open(Path(out.splitlines()[-1]))
     assert evaluated.record["scores"]["test"]["n"] == 2
-    assert evaluated.record["sha256"].keys() == {"questions", "run"}
+    assert evaluated.record["sha256"].keys() == {"test", "run"}
     asked = evaluated.predictions("test")
     assert Path("answers.txt").read_text().splitlines() == [row["prediction"] for row in asked]
     same = ("question", "gold", "prediction")
@@ -295,7 +295,7 @@ def test_finetuning_does_not_go_on_from_another_start(
     record = tmp_path / "runs" / "read" / "record.json"
     record.write_text(record.read_text().replace('"steps": 2', '"steps":  2'))
     err = unchanged(tmp_path, attnlab, *words, "--set", "training.save_every=1")
-    assert "the run runs/read has changed since cut was begun" in err
+    assert "the start runs/read has changed since cut was begun" in err
 
 
 @pytest.mark.usefixtures("world")
@@ -322,3 +322,18 @@ def test_answers_stand_one_a_line_whatever_the_model_says(
     monkeypatch.setattr("attnlab.data.byte_pairs.BytePairVocabulary.decode", lambda *_: "New\nYork")
     go(attnlab, *EVALUATE, "runs/read", TEST, "--outputs", "answers.txt")
     assert len((tmp_path / "answers.txt").read_text().splitlines()) == 2
+
+
+@pytest.mark.usefixtures("world")
+def test_finetuning_may_read_the_corpus_again(attnlab: Attnlab, tmp_path: Path) -> None:
+    go(attnlab, *PRETRAIN, "--name", "read")
+    words = [*FINETUNE, "--start", "runs/read", "--length", "1 epoch", "--name"]
+    replay = ["--set", "replay.name=text"]
+    go(attnlab, *words, "alone")
+    go(attnlab, *words, "replayed", *replay)
+    tokens = {n: Run.open(Path("runs") / n).record["tokens"] for n in ("alone", "replayed")}
+    assert tokens["replayed"] > 2 * tokens["alone"]
+    (tmp_path / "world" / "wiki.txt").unlink()
+    code, _, err = attnlab(*words, "again", *replay)
+    assert code == 2
+    assert "replay reads the corpus of runs/read again, but its file is gone or changed." in err

@@ -173,3 +173,24 @@ def test_a_block_that_is_too_small_for_the_marks_is_refused() -> None:
     )
     with pytest.raises(UserError, match=message):
         make(block=23)
+
+
+def test_a_shift_puts_padding_before_the_text_as_far_as_the_block_has_room() -> None:
+    vocabulary = CharacterVocabulary.of(CORPUS)
+    plain: SpanCorruption = OBJECTIVES.build(
+        "span_corruption", CORPUS, vocabulary, options={"block": 24}
+    )
+    shifted: SpanCorruption = OBJECTIVES.build(
+        "span_corruption", CORPUS, vocabulary, options={"block": 24, "shift": 5}
+    )
+    shifts = set()
+    for seed in range(50):
+        rows = [one.rows(np.random.default_rng(seed)) for one in (plain, shifted)]
+        for before, after in zip(*rows, strict=True):
+            shift = len(after.tokens) - len(before.tokens)
+            assert shift == min(5, 24 - len(before.tokens))
+            assert list(after.tokens) == [0] * shift + list(before.tokens)
+            if shift:
+                assert after.scored == [False] * shift + [True] * len(before.tokens)
+            shifts.add(shift)
+    assert 5 in shifts

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from attnlab.cli.ask import ask
 from attnlab.cli.options import (
     Assignments,
     Attention,
@@ -34,6 +35,7 @@ app = typer.Typer(
 QUESTIONS = 3
 
 app.command(epilog="Example: attnlab knowledge demo --seed 1 --set world.people=300")(demo)
+app.command(epilog='Example: attnlab knowledge ask runs/reader "Where was Irina Tanaka born?"')(ask)
 app.command(epilog="Example: attnlab knowledge extraction --set world.people=300")(extraction)
 
 
@@ -56,6 +58,9 @@ Size = Annotated[
 ]
 Dev = Annotated[Path | None, typer.Option(help="Questions to report on; they choose nothing.")]
 Test = Annotated[Path | None, typer.Option(help="Questions to ask once, at the end.")]
+Unseen = Annotated[
+    Path | None, typer.Option(help="Questions about people of whom nothing is in the corpus.")
+]
 HeldOut = Annotated[
     float | None, typer.Option(help="Share of the training questions to choose settings on.")
 ]
@@ -72,6 +77,7 @@ def pretrain(
     ] = None,
     dev: Dev = None,
     test: Test = None,
+    unseen: Unseen = None,
     recipe: Recipe = "recall",
     size: Size = None,
     held_out: HeldOut = None,
@@ -97,6 +103,7 @@ def pretrain(
         "questions": _text(questions),
         "dev": _text(dev),
         "test": _text(test),
+        "unseen": _text(unseen),
         "held_out": held_out,
         "model.attention.name": attention,
         "model.attention.positions": positions,
@@ -132,6 +139,7 @@ def finetune(
     ] = None,
     dev: Dev = None,
     test: Test = None,
+    unseen: Unseen = None,
     recipe: Recipe = "recall",
     size: Size = None,
     held_out: HeldOut = None,
@@ -156,6 +164,7 @@ def finetune(
         "corpus": _text(corpus),
         "dev": _text(dev),
         "test": _text(test),
+        "unseen": _text(unseen),
         "held_out": held_out,
         "training.length": length,
         "training.seed": seed,
@@ -177,8 +186,17 @@ def finetune(
 
 @app.command(epilog="Example: attnlab knowledge evaluate runs/pretrained world/birth_test.tsv")
 def evaluate(
-    run: Annotated[Path, typer.Argument(help="The finished run whose model is asked.")],
+    run: Annotated[
+        Path, typer.Argument(help="Finished run whose model is asked, or a .params file.")
+    ],
     questions: Annotated[Path, typer.Argument(help="Questions, with answers or without.")],
+    unseen: Unseen = None,
+    corpus: Annotated[
+        Path | None, typer.Option(help="For a .params file: the text that it was trained on.")
+    ] = None,
+    samples: Annotated[
+        int, typer.Option(min=0, help="Answers to draw a question, to see whether they agree.")
+    ] = 16,
     outputs: Annotated[
         Path | None, typer.Option(help="Also write the answers there, one a line.", metavar="FILE")
     ] = None,
@@ -193,7 +211,13 @@ def evaluate(
     from attnlab.runs.directory import RunPlace
     from attnlab.runs.files import replace_file
 
-    settings = EvaluateSettings(str(run), str(questions))
+    settings = EvaluateSettings(
+        str(run),
+        str(questions),
+        unseen=str(unseen or ""),
+        samples=samples,
+        corpus=str(corpus or ""),
+    )
     found = run_evaluate(settings, place=RunPlace(runs, name), console=Console(stderr=True))
     if outputs and process_rank() == 0:
         answers = [" ".join(row["prediction"].splitlines()) for row in found.predictions("test")]
@@ -247,10 +271,15 @@ def _show(run: "Run") -> None:
     from rich.console import Console
 
     from attnlab.report import terminal
+    from attnlab.report.doubt import sentences
 
     console = Console()
     if run.record["scores"]:
         console.print(terminal.scores_view(run))
+        console.print()
+    if run.record.get("confidence", {}).get("splits"):
+        for sentence in sentences(run.record["confidence"]):
+            console.print(sentence, highlight=False)
         console.print()
     split = next((s for s in ("test", "dev", "held_out") if run.has_predictions(s)), None)
     if split:

@@ -86,12 +86,23 @@ def _show_study(study: "Study", *, answers_of: str) -> None:
     from attnlab.evaluation.comparison import compare
     from attnlab.report import terminal
     from attnlab.report.comparison import comparison_view
+    from attnlab.report.doubt import sentences
     from attnlab.report.write import write_report
 
     runs, console = {run.name: run for run in study.opened()}, Console()
     console.print(comparison_view(compare(list(runs.values()))))
     console.print()
-    console.print(terminal.answers(runs[answers_of].predictions("test")[:QUESTIONS]))
+    shown = runs[answers_of]
+    first = shown.predictions("test")[0]
+    console.print(terminal.answers(shown.predictions("test")[:QUESTIONS]))
+    console.print()
+    for sentence in sentences(shown.record["confidence"]):
+        console.print(sentence, highlight=False)
+    console.print(
+        f'Ask it yourself: attnlab knowledge ask {shown.path} "{first["question"]}"',
+        highlight=False,
+        soft_wrap=True,
+    )
     console.print()
     page = write_report([study.path], None, as_markdown=False)
     console.print(str(page), highlight=False, soft_wrap=True)

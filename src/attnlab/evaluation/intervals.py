@@ -16,3 +16,8 @@ def wilson(hits: int, n: int, *, confidence: float = 0.95) -> Interval:
 
     found = binomtest(hits, n).proportion_ci(confidence, method="wilson")
     return Interval(float(found.low), float(found.high))
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """Write a share as the reports do: 0.758 is 75.8 % with one digit."""
+    return f"{100 * share:.{digits}f} %"

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from attnlab.errors import DamagedFileError, unknown_name
+from attnlab.evaluation.intervals import percent
 
 Answers = Sequence[Mapping[str, Any]]
 """Rows of predictions/SPLIT.jsonl."""
@@ -63,7 +64,7 @@ class Accuracy:
 
     def write(self, score: float) -> str:
         """In per cent."""
-        return f"{100 * score:.1f} %"
+        return percent(score, 1)
 
     def write_difference(self, difference: float) -> str:
         """In points of per cent."""

@@ -12,6 +12,7 @@ from attnlab.evaluation.ledger import ledger_notes
 from attnlab.evaluation.metrics import check_answers, metric_called
 from attnlab.report import figures
 from attnlab.report.document import Block, Document, Grid, Heading, Picture, Sentences
+from attnlab.report.doubt import doubt_blocks
 from attnlab.report.grids import comparison_grid, doubts, scores_grid
 from attnlab.runs.directory import Run
 
@@ -43,6 +44,7 @@ def _one(run: Run) -> Iterator[Block]:
     yield from _scores(run)
     yield from _curves([run])
     yield from _samples(run)
+    yield from doubt_blocks(run)
     yield from _ledger(run)
     yield from _how(run)
 
@@ -61,6 +63,9 @@ def _several(runs: Sequence[Run]) -> Iterator[Block]:
     yield Picture("scores", caption, figures.score_bars(comparison))
     yield from _curves(runs)
     yield from _disagreements(runs, comparison)
+    for run in runs:
+        if "unseen" in run.record["scores"]:
+            yield from doubt_blocks(run)
     for run in runs:
         yield from _how(run)
 

@@ -9,6 +9,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from attnlab.config import flatten
+from attnlab.evaluation.intervals import percent
 from attnlab.evaluation.metrics import metric_called
 from attnlab.report.document import Grid
 from attnlab.report.grids import doubts, scores_grid
@@ -82,7 +83,7 @@ def answers(rows: Sequence[dict[str, Any]]) -> RenderableType:
     """Show questions with the model's answers, right or wrong where that is known."""
     table = table_of("question", "answer", "sure", "")
     for row in rows:
-        sure = f"{row['confidence']:.0%}".replace("%", " %")
+        sure = percent(row["confidence"])
         add_row(table, row["question"], row["prediction"], sure, _verdict(row))
     return table
 

@@ -6,6 +6,9 @@
 
 The model reads what is left, and writes the span after the second ⁇. The course's printed examples
 end with a third ⁇, which its rule does not have: ``closing`` puts it there.
+
+Where positions are learned, a name is known at the places where it stood. ``shift`` lets a text
+begin that far into the block, after padding, so that its name stands where the questions have it.
 """
 
 from collections.abc import Collection, Sequence
@@ -23,6 +26,7 @@ SHORTEST = 4
 """Of a cut document; one that is shorter from the beginning stays whole."""
 SMALLEST_BLOCK = 24
 """Below it the longest cut and its marks do not fit."""
+PAD_TOKEN = 0
 
 
 @OBJECTIVES.register("span_corruption")
@@ -37,11 +41,13 @@ class SpanCorruption:
         *,
         block: Annotated[int, Ge(SMALLEST_BLOCK)] = 128,
         closing: bool = False,
+        shift: Annotated[int, Ge(0)] = 0,
     ) -> None:
         del answers
         # No row needs more of a document than this.
         self._documents = [vocabulary.encode(line)[: block * 7 // 8] for line in corpus]
         self._mark, self._block, self._closing = vocabulary.mark, block, closing
+        self._shift = shift
         self.longest = block
 
     def rows(self, generator: np.random.Generator) -> list[TokenRow]:
@@ -53,7 +59,17 @@ class SpanCorruption:
             mark=self._mark,
             closing=self._closing,
         )
-        return [TokenRow(f"document {number}", row) for number, row in enumerate(corrupted, 1)]
+        return [
+            _shifted(f"document {number}", row, min(self._shift, self._block - len(row)))
+            for number, row in enumerate(corrupted, 1)
+        ]
+
+
+def _shifted(id: str, row: list[int], shift: int) -> TokenRow:
+    """Put padding, which is not scored, before a row."""
+    if not shift:
+        return TokenRow(id, row)
+    return TokenRow(id, [PAD_TOKEN] * shift + row, [False] * shift + [True] * len(row))
 
 
 def corrupt(

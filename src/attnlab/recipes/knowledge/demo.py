@@ -1,7 +1,8 @@
 """The first minutes: four ways to answer where made-up people were born, side by side.
 
 The people of test never had their question in training. Who guesses, or learns from questions
-alone, cannot know; who has read their biographies may have remembered.
+alone, cannot know; who has read their biographies may have remembered. About some people nothing is
+written: what is said of them is made up, and shows what confidence is worth.
 """
 
 from collections.abc import Callable
@@ -22,7 +23,7 @@ from attnlab.recipes.knowledge.settings import (
     PretrainSettings,
 )
 from attnlab.recipes.knowledge.studying import open_study
-from attnlab.recipes.knowledge.world import CORPUS, DEV, TEST, TRAIN, write_world
+from attnlab.recipes.knowledge.world import CORPUS, DEV, TEST, TRAIN, UNSEEN, write_world
 from attnlab.runs.directory import RunPlace
 from attnlab.runs.study import Study
 
@@ -55,16 +56,19 @@ def _runs(
         "corpus": corpus,
         "dev": dev,
         "test": test,
+        "held_out": settings.held_out,
         "model": settings.model,
         "batch_tokens": settings.batch_tokens,
     }
     alone = replace(settings.training, length=settings.questions_length)
-    recall = PretrainSettings(**common, training=settings.training)
+    reading = PretrainSettings(**common, training=settings.training)
+    unseen = str(folder / UNSEEN) if settings.world.held_out else ""
+    recall = replace(reading, unseen=unseen, samples=settings.samples)
     model = replace(settings.model, attention=AttentionSettings("synthesizer"))
     return {
         "questions-alone": partial(
             run_finetune, FinetuneSettings(**common, training=alone), console=console
         ),
         "recall": partial(run_pretrain, recall, console=console),
-        "synthesizer": partial(run_pretrain, replace(recall, model=model), console=console),
+        "synthesizer": partial(run_pretrain, replace(reading, model=model), console=console),
     }

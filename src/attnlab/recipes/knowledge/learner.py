@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -13,7 +14,8 @@ from attnlab.data.knowledge_files import Question
 from attnlab.data.vocabulary import Vocabulary, load_vocabulary
 from attnlab.errors import DamagedFileError, UserError
 from attnlab.evaluation.leakage import Leak, model_leak, refuse_undeclared
-from attnlab.models.decoding import continue_prompts
+from attnlab.models.course_format import read_params
+from attnlab.models.decoding import continue_prompts, sampler
 from attnlab.models.gpt import GPT
 from attnlab.models.next_token import row_losses
 from attnlab.models.sizes import ModelSettings
@@ -67,6 +69,21 @@ class Learner:
         """Return the answers with their probability, and the loss where the truth is known."""
         asked = [questions[i : i + ASKED_AT_ONCE] for i in range(0, len(questions), ASKED_AT_ONCE)]
         return [answer for some in asked for answer in self._ask(some)]
+
+    def sample(
+        self, questions: Sequence[Question], *, count: int, seed: int
+    ) -> list[list[tuple[str, float]]]:
+        """Draw answers to every question as the model finds them likely, with their probability."""
+        generator = torch.Generator().manual_seed(seed)
+        drawn = continue_prompts(
+            self.model,
+            [self.prompt(question) for question in questions for _ in range(count)],
+            stop=self.vocabulary.mark,
+            max_new=LONGEST_ANSWER,
+            choose=sampler(generator),
+        )
+        texts = [(self.vocabulary.decode(tokens), likely) for tokens, likely in drawn]
+        return [texts[i : i + count] for i in range(0, len(texts), count)]
 
     def leak(self, rows: Sequence[Sequence[int]]) -> Leak:
         """Measure what the model sees of the future; refuse one that does not say it does."""
@@ -124,8 +141,19 @@ def load_learner(run: Run) -> Learner:
     learner = new_learner(size, vocabulary, max_len=max_len, seed=0)
     checkpoints = Checkpoints(run.path / "checkpoints", keep_last=1)
     step = run.record["best_step"] or run.record["steps"]
-    load_model_tensors(learner.model, checkpoints.load(step).model)
+    load_model_tensors(learner.model, checkpoints.load_model(step))
     return learner
+
+
+def learner_of_params(path: Path, vocabulary: Vocabulary, *, dropout: float = 0.0) -> Learner:
+    """Make a learner of one of the course's files, which say nothing about the characters."""
+    model, size = read_params(path, dropout=dropout)
+    if model.tok_emb.num_embeddings != len(vocabulary):
+        raise UserError(
+            f"{path} knows {model.tok_emb.num_embeddings} tokens, but the corpus has"
+            f" {len(vocabulary)} with the two reserved ones. Give the corpus it was trained on."
+        )
+    return Learner(model, vocabulary, size)
 
 
 def saved_size(run: Run) -> ModelSettings:

@@ -1,32 +1,40 @@
 """What pretraining and finetuning have in common: learn from rows, then answer questions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
 from attnlab.data.batches import Batches, TokenRow
 from attnlab.data.knowledge_files import Question
+from attnlab.data.objectives import OBJECTIVES, Objective
+from attnlab.data.vocabulary import Vocabulary
 from attnlab.errors import UserError
 from attnlab.evaluation.accuracy import score_answers, share_right
 from attnlab.models.next_token import NextToken
+from attnlab.recipes.knowledge.doubt import examine
 from attnlab.recipes.knowledge.learner import Learner, check_questions
+from attnlab.recipes.knowledge.settings import ObjectiveSettings
 from attnlab.recipes.knowledge.texts import Texts
 from attnlab.runs import machine
 from attnlab.training.inference import inference
 from attnlab.training.loop import TrainingState, train
+from attnlab.training.randomness import rng
 from attnlab.training.session import Session
 from attnlab.training.settings import TrainingSettings
 from attnlab.training.task import Evaluation
 
-TEST = "test"
+ON_THE_WAY = ("held_out", "dev")
+"""Splits that are asked while training, and always have answers."""
 LEAK_ROWS = 2
 
 
 class Lesson:
     """A learner, the rows it learns from, and the questions that it is asked."""
 
-    def __init__(self, learner: Learner, texts: Texts, session: Session) -> None:
-        self.learner, self.texts, self.session = learner, texts, session
+    def __init__(
+        self, learner: Learner, texts: Texts, session: Session, *, samples: int = 0
+    ) -> None:
+        self.learner, self.texts, self.session, self.samples = learner, texts, session, samples
         for questions in texts.asked.values():
             check_questions(learner, questions)
 
@@ -54,7 +62,7 @@ class Lesson:
 
     def _evaluate(self) -> Evaluation | None:
         """Ask on the way; the best step is chosen by held-out training questions alone."""
-        asked = {s: q for s, q in self.texts.asked.items() if s != TEST and q[0].answer is not None}
+        asked = {s: q for s, q in self.texts.asked.items() if s in ON_THE_WAY}
         if not asked:
             return None
         smallest = min(map(len, asked.values()))
@@ -71,18 +79,18 @@ class Lesson:
     def _close(self, state: TrainingState, sample: Sequence[Sequence[int]], per_epoch: int) -> None:
         run, learner = self.session.run, self.learner
         leak = learner.leak(sample)
-        scores = {}
-        for split, questions in self.texts.asked.items():
-            with inference(learner.model, self.session.hardware):
-                answers = learner.ask(questions)
+        with inference(learner.model, self.session.hardware):
+            found = examine(
+                learner, self.texts.asked, samples=self.samples, corpus=self.texts.corpus
+            )
+        for split, answers in found.answers.items():
             run.write_predictions(split, answers)
-            if questions[0].answer is not None:
-                scores[split] = score(answers, self.texts.train)
         learner.save(run)
         run.finish(
             {
                 "job": run.config["job"],
-                "scores": scores,
+                "scores": scores_of(found.answers, self.texts.train),
+                "confidence": found.confidence,
                 "leak": leak.to_dict(),
                 "ledger": self.texts.ledger(),
                 "steps_per_epoch": per_epoch,
@@ -92,6 +100,42 @@ class Lesson:
                 **machine.describe(),
             }
         )
+
+
+def build_objective(
+    settings: ObjectiveSettings,
+    corpus: Sequence[str],
+    vocabulary: Vocabulary,
+    train: Sequence[Question],
+) -> Objective:
+    """Make what draws rows from a corpus; it may know the answers of training questions."""
+    answers = [question.answer for question in train]
+    built: Objective = OBJECTIVES.build(
+        settings.name, corpus, vocabulary, answers, options=settings.options
+    )
+    return built
+
+
+def mixed_rows(
+    objective: Objective, questions: Sequence[TokenRow], *, seed: int
+) -> Callable[[int], list[TokenRow]]:
+    """Return what draws an epoch: every document once, and every training question once."""
+
+    def rows_of(epoch: int) -> list[TokenRow]:
+        return [*objective.rows(rng(seed, "objective", epoch)), *questions]
+
+    return rows_of
+
+
+def scores_of(
+    splits: Mapping[str, Sequence[dict[str, Any]]], train: Sequence[Question]
+) -> dict[str, Any]:
+    """Score every split whose truth is known."""
+    return {
+        split: score(answers, train)
+        for split, answers in splits.items()
+        if answers and "gold" in answers[0]
+    }
 
 
 def score(answers: Sequence[dict[str, Any]], train: Sequence[Question]) -> dict[str, Any]:

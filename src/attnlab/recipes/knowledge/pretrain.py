@@ -1,14 +1,10 @@
 """Pretraining: read a corpus by some objective, perhaps with training questions mixed in."""
 
-from collections.abc import Callable, Sequence
-
 from rich.console import Console
 
-from attnlab.data.batches import TokenRow
-from attnlab.data.objectives import OBJECTIVES, Objective
 from attnlab.recipes.attention.settle import settle_attention
 from attnlab.recipes.knowledge.learner import BLOCK, new_learner
-from attnlab.recipes.knowledge.lesson import Lesson
+from attnlab.recipes.knowledge.lesson import Lesson, build_objective, mixed_rows
 from attnlab.recipes.knowledge.settings import PretrainSettings
 from attnlab.recipes.knowledge.texts import (
     learn_vocabulary,
@@ -16,7 +12,6 @@ from attnlab.recipes.knowledge.texts import (
     sha256_of_vocabulary,
 )
 from attnlab.runs.directory import Run, RunPlace
-from attnlab.training.randomness import rng
 from attnlab.training.session import open_session
 
 JOB = "knowledge-pretrain"
@@ -31,30 +26,13 @@ def run_pretrain(settings: PretrainSettings, *, place: RunPlace, console: Consol
             session.insist("data", dict(texts.sha256), what="what the files hold")
             vocabulary = learn_vocabulary(settings.vocabulary, texts)
             session.insist("vocabulary", sha256_of_vocabulary(vocabulary), what="the vocabulary")
-            objective: Objective = OBJECTIVES.build(
-                settings.objective.name,
-                texts.corpus,
-                vocabulary,
-                [question.answer for question in texts.train],
-                options=settings.objective.options,
-            )
+            objective = build_objective(settings.objective, texts.corpus, vocabulary, texts.train)
             seed = settings.training.seed
             max_len = max(BLOCK, objective.longest)
             learner = new_learner(settings.model, vocabulary, max_len=max_len, seed=seed)
             is_read_only = not settings.questions_write
             questions = [learner.row(q, is_read_only=is_read_only) for q in texts.train]
-            lesson = Lesson(learner, texts, session)
+            lesson = Lesson(learner, texts, session, samples=settings.samples)
             rows_of = mixed_rows(objective, questions, seed=seed)
             lesson.learn(rows_of, settings.training, batch_tokens=settings.batch_tokens)
         return session.run
-
-
-def mixed_rows(
-    objective: Objective, questions: Sequence[TokenRow], *, seed: int
-) -> Callable[[int], list[TokenRow]]:
-    """Return what draws an epoch: every document once, and every training question once."""
-
-    def rows_of(epoch: int) -> list[TokenRow]:
-        return [*objective.rows(rng(seed, "objective", epoch)), *questions]
-
-    return rows_of

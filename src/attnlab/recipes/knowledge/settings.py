@@ -58,6 +58,10 @@ class PretrainSettings:
     """File of questions to report on; nothing is chosen by them."""
     test: str = ""
     """File of questions to ask once, at the end."""
+    unseen: str = ""
+    """File of questions about people of whom nothing was read: every answer to them is made up."""
+    samples: Annotated[int, Ge(0)] = 0
+    """Answers drawn a question, beside the likeliest, to see whether they agree; 0 draws none."""
     vocabulary: VocabularySettings = VocabularySettings()
     objective: ObjectiveSettings = ObjectiveSettings()
     model: ModelSettings = SIZES["recall"]
@@ -73,15 +77,22 @@ class FinetuneSettings:
     questions: str = ""
     """File of training questions, `question<TAB>answer`."""
     start: str = ""
-    """The pretrained run to go on from; left out, a new model learns from the questions alone."""
+    """The pretrained run to go on from, or one of the course's files; left out, a new model learns
+    from the questions alone."""
     corpus: str = ""
-    """Without a start: the file that the vocabulary is made from."""
+    """The file that the characters come from: of a new model, or of one of the course's files."""
+    replay: ObjectiveSettings = ObjectiveSettings("")
+    """What is read again beside the questions, so that it is not forgotten; nothing by default."""
     held_out: HeldOut = 0.0
     """Share of the training questions that are not learned but asked, to choose settings on."""
     dev: str = ""
     """File of questions to report on; nothing is chosen by them."""
     test: str = ""
     """File of questions to ask once, at the end."""
+    unseen: str = ""
+    """File of questions about people of whom nothing was read: every answer to them is made up."""
+    samples: Annotated[int, Ge(0)] = 0
+    """Answers drawn a question, beside the likeliest, to see whether they agree; 0 draws none."""
     vocabulary: VocabularySettings = VocabularySettings()
     model: ModelSettings = SIZES["recall"]
     batch_tokens: Annotated[int, Gt(0)] = 2048
@@ -97,35 +108,68 @@ class EvaluateSettings:
     """The run whose model is asked."""
     questions: str = ""
     """File of questions, with answers or without."""
+    unseen: str = ""
+    """File of questions about people of whom nothing was read: every answer to them is made up."""
+    samples: Annotated[int, Ge(0)] = 16
+    """Answers drawn a question, beside the likeliest, to see whether they agree; 0 draws none."""
+    corpus: str = ""
+    """What the model has read, for a model that is a file of the course's."""
 
+
+CHARACTERS = VocabularySettings("characters")
+ALIGNED_SPANS = ObjectiveSettings("span_corruption", {"block": 128, "shift": len("Where was ")})
+COURSE_MODEL = replace(SIZES["course"], dropout=0.0)
+COURSE_OPTIMISER = OptimiserSettings(
+    "adamw", lr=6e-4, options={"betas": [0.9, 0.95], "weight_decay": 0.1}
+)
+COURSE_SCHEDULE = ScheduleSettings("cosine", warmup=0.005, options={"final": 0.1})
 
 RECIPES: dict[str, tuple[PretrainSettings, FinetuneSettings]] = {
     "recall": (PretrainSettings(), FinetuneSettings()),
     "course": (
         PretrainSettings(
-            vocabulary=VocabularySettings("characters"),
+            vocabulary=CHARACTERS,
+            objective=ALIGNED_SPANS,
+            model=COURSE_MODEL,
+            batch_tokens=4096,
+            training=replace(RECALL_TRAINING, length="10M tokens"),
+        ),
+        FinetuneSettings(
+            vocabulary=CHARACTERS,
+            replay=ALIGNED_SPANS,
+            model=COURSE_MODEL,
+            batch_tokens=4096,
+            training=replace(
+                RECALL_TRAINING,
+                length="10 epochs",
+                optimiser=OptimiserSettings("muon", lr=0.01, options={"adamw_lr": 1.5e-3}),
+            ),
+        ),
+    ),
+    "letter": (
+        PretrainSettings(
+            vocabulary=CHARACTERS,
             objective=ObjectiveSettings("span_corruption", {"block": 128}),
             model=SIZES["course"],
             batch_tokens=128 * 58,
             training=TrainingSettings(
-                length="30 epochs",
-                optimiser=OptimiserSettings("adamw", lr=3e-3),
-                schedule=ScheduleSettings("cosine", warmup=0.05),
+                length="650 epochs",
+                optimiser=replace(COURSE_OPTIMISER, lr=6e-3),
+                schedule=COURSE_SCHEDULE,
             ),
         ),
         FinetuneSettings(
-            vocabulary=VocabularySettings("characters"),
+            vocabulary=CHARACTERS,
             model=SIZES["course"],
-            batch_tokens=4096,
+            batch_tokens=256 * 45,
             training=TrainingSettings(
-                length="10 epochs",
-                optimiser=OptimiserSettings("adamw", lr=6e-4),
-                schedule=ScheduleSettings("cosine", warmup=0.05),
+                length="10 epochs", optimiser=COURSE_OPTIMISER, schedule=COURSE_SCHEDULE
             ),
         ),
     ),
 }
-"""Pretraining and finetuning by name: ours, and the knowledge course's."""
+"""Pretraining and finetuning by name. recall: ours. course: the knowledge course's model,
+characters and objective, trained our way. letter: its hyper-parameters too, for many hours."""
 
 
 def pretrain_recipe(name: str, size: str | None = None) -> PretrainSettings:
@@ -153,11 +197,15 @@ def by_name(known: Mapping[str, Value], name: str, kind: str) -> Value:
 class DemoSettings:
     """Everything about ``attnlab knowledge demo``."""
 
-    world: WorldSettings = WorldSettings(people=600, biographies=3)
-    model: ModelSettings = replace(SIZES["recall"], memory=MemorySize(rows=2**16))
+    world: WorldSettings = WorldSettings(people=1000, biographies=3)
+    held_out: HeldOut = 0.2
+    """Share of the training questions that are not learned but show what confidence is worth."""
+    samples: Annotated[int, Ge(0)] = 8
+    """Answers drawn a question, beside the likeliest, to see whether they agree; 0 draws none."""
+    model: ModelSettings = replace(SIZES["recall"], memory=MemorySize(rows=2**17))
     batch_tokens: Annotated[int, Gt(0)] = 2048
     """About how many tokens a step learns from."""
-    training: TrainingSettings = replace(RECALL_TRAINING, length="1M tokens", evaluate_every=100)
+    training: TrainingSettings = replace(RECALL_TRAINING, length="1600k tokens", evaluate_every=200)
     questions_length: str = "20 epochs"
     """How long the model learns that reads nothing but the training questions."""
 

@@ -20,8 +20,8 @@ from attnlab.recipes.knowledge.settings import (
 from attnlab.runs.files import to_json
 from attnlab.training.randomness import rng
 
-QUESTION_MARK = "?"
-"""A corpus may do without it, the questions that come later do not."""
+LINE_END, QUESTION_MARK = "\n", "?"
+"""A corpus may do without the second, the questions that come later do not."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Texts:
     corpus: Sequence[str]
     train: Sequence[Question]
     asked: Mapping[str, Sequence[Question]]
-    """By split: held_out, dev, test."""
+    """By split: held_out, dev, test, unseen."""
     sha256: Mapping[str, str]
     """Of every file."""
 
@@ -48,7 +48,7 @@ def read_texts(settings: PretrainSettings | FinetuneSettings) -> Texts:
     """Read the files that the settings name, and hold out what they say."""
     given = {
         name: Path(getattr(settings, name))
-        for name in ("corpus", "questions", "dev", "test")
+        for name in ("corpus", "questions", "dev", "test", "unseen")
         if getattr(settings, name)
     }
     corpus = read_corpus(given["corpus"]) if "corpus" in given else []
@@ -58,17 +58,23 @@ def read_texts(settings: PretrainSettings | FinetuneSettings) -> Texts:
         train, asked["held_out"] = _hold_out(train, settings.held_out)
     if "dev" in given:
         asked["dev"] = read_questions(given["dev"], labelled=True)
-    if "test" in given:
-        asked["test"] = read_questions(given["test"])
+    for split in ("test", "unseen"):
+        if split in given:
+            asked[split] = read_questions(given[split])
     return Texts(corpus, train, asked, {name: sha256_of(path) for name, path in given.items()})
 
 
 def learn_vocabulary(settings: VocabularySettings, texts: Texts) -> Vocabulary:
     """Make the vocabulary of a corpus; byte pairs also look at the training questions."""
     if settings.kind == "characters":
-        return CharacterVocabulary.of([*texts.corpus, QUESTION_MARK])
+        return characters_of(texts.corpus)
     pieces = [part for q in texts.train for part in (q.text, q.answer or "")]
     return BytePairVocabulary.of([*texts.corpus, *pieces], size=settings.size)
+
+
+def characters_of(corpus: Sequence[str]) -> Vocabulary:
+    """Collect the characters of a corpus; the course counts the end of a line among them."""
+    return CharacterVocabulary.of([*corpus, LINE_END, QUESTION_MARK])
 
 
 def _hold_out(questions: list[Question], share: float) -> tuple[list[Question], list[Question]]:

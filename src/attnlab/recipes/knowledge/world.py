@@ -8,6 +8,7 @@ from attnlab.data.people import Person
 from attnlab.data.settings import WorldSettings
 from attnlab.data.world import World, make_world
 from attnlab.errors import UserError
+from attnlab.evaluation.intervals import percent
 from attnlab.runs.files import naming_the_path, read_json, replace_file, to_json
 
 CORPUS, SETTINGS = "wiki.txt", "world.json"
@@ -93,6 +94,6 @@ def _summary(world: World) -> Iterator[str]:
     yield "people: " + ", ".join(f"{len(people):,} {name}" for name, people in splits.items())
     celebrities = sum(person.celebrity for person in world.everybody)
     yield f"biographies: {len(world.texts):,}; {celebrities:,} people are celebrities"
-    yield f"commonest birthplace: {place}, {share:.1%} of the people".replace("%", " %")
+    yield f"commonest birthplace: {place}, {percent(share, 1)} of the people"
     yield ""
     yield from world.texts[:SAMPLES]

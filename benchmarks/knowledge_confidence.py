@@ -1,0 +1,76 @@
+"""Retrieved or made up? What the confidence of `recall` is worth.
+
+ATTNLAB_DATA=… python benchmarks/knowledge_confidence.py course   # real people: 5 minutes
+python benchmarks/knowledge_confidence.py world                   # made-up people: 5 minutes
+
+Thresholds are chosen on training people who were held out, and checked on others: the course's dev,
+or the world's test and its people of whom nothing is written. The first needs
+ATTNLAB_DATA/birthplace. The runs stay in runs/knowledge_confidence.
+"""
+
+import argparse
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from attnlab.data.settings import WorldSettings
+from attnlab.recipes.knowledge.evaluate import run_evaluate
+from attnlab.recipes.knowledge.pretrain import run_pretrain
+from attnlab.recipes.knowledge.settings import RECALL_TRAINING, EvaluateSettings, PretrainSettings
+from attnlab.recipes.knowledge.world import CORPUS, DEV, TEST, TRAIN, UNSEEN, write_world
+from attnlab.report.doubt import sentences
+from attnlab.runs.directory import Run, RunPlace
+from measure import hashes, write_result
+
+RUNS = Path("runs/knowledge_confidence")
+HELD_OUT = 0.2
+
+
+def examine(name: str, folder: Path, *, asked: str, unseen: str) -> tuple[Run, Run]:
+    """Train `recall` without a fifth of the questions, and look at all doubts about the others."""
+    console = Console(stderr=True)
+    settings = PretrainSettings(
+        corpus=str(folder / CORPUS),
+        questions=str(folder / TRAIN),
+        held_out=HELD_OUT,
+        training=replace(RECALL_TRAINING, length="3M tokens"),
+    )
+    run = run_pretrain(settings, place=RunPlace(RUNS, name), console=console)
+    questions = EvaluateSettings(
+        str(run.path), str(folder / asked), unseen=str(folder / unseen) if unseen else ""
+    )
+    place = RunPlace(RUNS, f"{name}-asked")
+    return run, run_evaluate(questions, place=place, console=console)
+
+
+def main() -> None:
+    """Run what was asked for, print it and write it down."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("people", choices=["course", "world"])
+    people: str = parser.parse_args().people
+    if people == "course":
+        folder = Path(os.environ["ATTNLAB_DATA"]) / "birthplace"
+        run, found = examine(people, folder, asked=DEV, unseen="")
+    else:
+        folder = RUNS / "people"
+        write_world(WorldSettings(people=2000, biographies=3, held_out=0.1), folder)
+        run, found = examine(people, folder, asked=TEST, unseen=UNSEEN)
+    told: dict[str, Any] = found.record["confidence"]
+    for sentence in sentences(told):
+        print(sentence)
+    area = told["splits"]["test"]["right"]["confidence"]
+    write_result(
+        f"knowledge_confidence_{people}",
+        claim="chance that a right answer of `recall` is surer than a wrong one, one seed",
+        value=area["value"],
+        interval=area["interval"],
+        details={"accuracy": found.record["scores"]["test"]["value"], **told},
+        runs=hashes([run, found]),
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""``attnlab knowledge ask``: one question, or one after the other."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from attnlab.errors import UserError
+
+if TYPE_CHECKING:
+    from attnlab.recipes.knowledge.ask import Respondent
+
+
+def ask(
+    run: Annotated[
+        Path, typer.Argument(help="Finished run whose model is asked, or a .params file.")
+    ],
+    question: Annotated[
+        str | None, typer.Argument(help="The question; left out, you are asked for one.")
+    ] = None,
+    corpus: Annotated[
+        Path | None, typer.Option(help="For a .params file: the text that it was trained on.")
+    ] = None,
+    samples: Annotated[int, typer.Option(min=1, help="Answers to draw beside the likeliest.")] = 32,
+    show: Annotated[
+        Path | None,
+        typer.Option(help="Write where the model looks as a figure, .png or .svg.", metavar="FILE"),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+) -> None:
+    """Ask a model, and hear whether the answer looks retrieved or made up.
+
+    What its confidence is worth is known from training people who were held out (--held-out of
+    pretrain); a name that it never read about is made up in any case.
+    """
+    if show and show.suffix not in (".png", ".svg"):
+        raise UserError(f"--show {show} must end with .png or .svg.")
+    if show and question is None:
+        raise UserError("--show needs the question on the command line.")
+    from attnlab.recipes.knowledge.ask import Respondent
+
+    respondent = Respondent(run, corpus=str(corpus or ""), samples=samples)
+    if question is not None:
+        _print(respondent, question, as_json=as_json)
+        if show:
+            _draw(respondent, question, show)
+        return
+    for line in _questions():
+        try:
+            _print(respondent, line, as_json=as_json)
+        except UserError as error:
+            typer.echo(f"error: {error}", err=True)
+
+
+def _questions() -> "list[str] | _Prompts":
+    """Return the lines of a pipe, or ask a person for one after the other."""
+    if sys.stdin.isatty():
+        return _Prompts()
+    return [line.strip() for line in sys.stdin if line.strip()]
+
+
+class _Prompts:
+    """Questions that a person types, up to an empty line."""
+
+    def __iter__(self) -> "_Prompts":
+        return self
+
+    def __next__(self) -> str:
+        try:
+            line = input("question (an empty line ends): ").strip()
+        except EOFError:
+            line = ""
+        if not line:
+            raise StopIteration
+        return line
+
+
+def _print(respondent: "Respondent", question: str, *, as_json: bool) -> None:
+    answer = respondent.answer(question)
+    if as_json:
+        import json
+        from dataclasses import asdict
+
+        typer.echo(json.dumps({"question": question, **asdict(answer)}, ensure_ascii=False))
+        return
+    from rich.console import Console
+
+    from attnlab.report.questions import answer_view
+
+    Console().print(answer_view(answer))
+
+
+def _draw(respondent: "Respondent", question: str, path: Path) -> None:
+    """Write the figure of where the model looked."""
+    from attnlab.report import figures
+    from attnlab.report.knowledge_figures import looks_figure
+    from attnlab.runs.files import replace_file
+
+    looks = respondent.looks(question)
+    weights = [layer.numpy() for layer in looks.weights]
+    figure = looks_figure(looks.tokens, weights, n_question=looks.n_question)
+    render = figures.as_png if path.suffix == ".png" else figures.as_svg
+    replace_file(path, render(figure))
+    typer.echo(str(path))

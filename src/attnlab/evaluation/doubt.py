@@ -1,0 +1,123 @@
+"""What the stored answers of a run say about its confidence, as a record keeps it.
+
+A row is a prediction: ``confidence`` is the probability of the answer; where answers were drawn,
+``agreement`` is the share of them that equal it, ``runner_up_probability`` the probability of the
+likeliest other one.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from attnlab.evaluation.confidence import (
+    Area,
+    Thresholds,
+    Verdict,
+    calibration_error,
+    choose_thresholds,
+    risk_coverage,
+    roc_area,
+    surest_share,
+)
+from attnlab.evaluation.intervals import wilson
+
+Rows = Sequence[Mapping[str, Any]]
+
+CALIBRATION, UNSEEN = "held_out", "unseen"
+"""Splits with a part of their own: one chooses thresholds, the other can only be made up."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the model says, and what to think of it."""
+
+    text: str
+    probability: float
+    verdict: Verdict
+    reason: str
+    agreement: float
+    """Share of drawn answers that are the same."""
+    runners_up: Sequence[tuple[str, float]]
+    """Other answers that were drawn, with their probability, the likeliest first."""
+
+
+def judge_confidence(splits: Mapping[str, Rows]) -> dict[str, Any]:
+    """Say what confidence is worth on every split whose truth is known.
+
+    Thresholds are chosen on held-out training people and checked on everybody else.
+    """
+    known = {name: rows for name, rows in splits.items() if rows and "gold" in rows[0]}
+    others = {name: rows for name, rows in known.items() if name not in (CALIBRATION, UNSEEN)}
+    told: dict[str, Any] = {"splits": {name: _worth(rows) for name, rows in others.items()}}
+    if CALIBRATION in known:
+        rows = known[CALIBRATION]
+        thresholds = choose_thresholds(column(rows, "confidence"), right(rows))
+        told["thresholds"] = thresholds.to_dict()
+        told["kept"] = {name: _kept(thresholds, rows) for name, rows in others.items()}
+        told["verdicts"] = {
+            name: Counter(thresholds.verdict(sure) for sure in column(rows, "confidence"))
+            for name, rows in splits.items()
+            if name != CALIBRATION and rows
+        }
+    if UNSEEN in splits and others:
+        told["seen"] = {
+            name: _areas(
+                [*rows, *splits[UNSEEN]], [True] * len(rows) + [False] * len(splits[UNSEEN])
+            )
+            for name, rows in others.items()
+        }
+    return told
+
+
+def right(rows: Rows) -> list[bool]:
+    """Return which answers are right."""
+    return [row["prediction"] == row["gold"] for row in rows]
+
+
+def column(rows: Rows, signal: str) -> list[float]:
+    """Return one of the signals, the higher the surer."""
+    return [_signal(row)[signal] for row in rows]
+
+
+def _worth(rows: Rows) -> dict[str, Any]:
+    sure, is_right = column(rows, "confidence"), right(rows)
+    return {
+        "n": len(rows),
+        "right": _areas(rows, is_right),
+        "risk_coverage_area": risk_coverage(sure, is_right).area,
+        "calibration_error": calibration_error(sure, is_right),
+        "surest_half": surest_share(sure, is_right),
+    }
+
+
+def _areas(rows: Rows, positive: Sequence[bool]) -> dict[str, Any]:
+    """Return for every signal how well it tells the positive rows from the others."""
+    found = {name: roc_area(column(rows, name), positive) for name in _signal(rows[0])}
+    return {name: None if area is None else _area(area) for name, area in found.items()}
+
+
+def _area(area: Area) -> dict[str, Any]:
+    return {"value": area.value, "interval": list(area.interval)}
+
+
+def _signal(row: Mapping[str, Any]) -> dict[str, float]:
+    signals = {"confidence": float(row["confidence"])}
+    if "agreement" in row:
+        signals["agreement"] = float(row["agreement"])
+        signals["lead"] = signals["confidence"] - float(row["runner_up_probability"])
+    return signals
+
+
+def _kept(thresholds: Thresholds, rows: Rows) -> dict[str, Any] | None:
+    """Check the promise on answers that it was not chosen on."""
+    if thresholds.retrieved is None:
+        return None
+    given = [row for row in rows if row["confidence"] >= thresholds.retrieved.value]
+    hits, n = sum(right(given)), len(given)
+    return {
+        "n": n,
+        "coverage": n / len(rows),
+        "value": hits / n if n else None,
+        "interval": list(wilson(hits, n)) if n else None,
+    }

@@ -1,0 +1,114 @@
+"""Asking one question: the answer, how sure it is, and whether to believe it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from jaxtyping import Float
+
+from attnlab.data.knowledge_files import Question
+from attnlab.errors import UserError
+from attnlab.evaluation.confidence import Thresholds, Verdict, choose_thresholds
+from attnlab.evaluation.doubt import Answer, column, right
+from attnlab.evaluation.intervals import percent
+from attnlab.recipes.knowledge.doubt import agreement, named_in, names_of
+from attnlab.recipes.knowledge.learner import Learner
+from attnlab.recipes.knowledge.saved import open_saved
+
+RUNNERS_UP = 3
+NO_ONE_HELD_OUT = (
+    "no training people were held out to learn from what its confidence is worth; pretrain with"
+    " --held-out 0.1"
+)
+
+
+@dataclass(frozen=True)
+class Looks:
+    """Where a model looked while it wrote an answer."""
+
+    tokens: Sequence[str]
+    """The question, and the answer as far as it was read."""
+    n_question: int
+    """How many of them are the question's."""
+    weights: Sequence[Float[torch.Tensor, "H T T"]]
+    """Layer by layer."""
+
+
+class Respondent:
+    """A saved learner that answers one question after the other."""
+
+    def __init__(self, path: Path, *, corpus: str = "", samples: int = 32) -> None:
+        saved = open_saved(path, corpus=corpus)
+        self.learner: Learner = saved.load()
+        self.learner.model.eval()
+        self.samples = samples
+        self.names = names_of(saved.corpus) if saved.corpus else None
+        rows = saved.calibration
+        self.thresholds: Thresholds | None = (
+            choose_thresholds(column(rows, "confidence"), right(rows)) if rows else None
+        )
+
+    @torch.no_grad()
+    def answer(self, text: str) -> Answer:
+        """Answer a question and say whether it looks retrieved or made up."""
+        question = _question(text)
+        (row,) = self.learner.ask([question])
+        (drawn,) = self.learner.sample([question], count=self.samples, seed=0)
+        verdict, reason = self._verdict(text, row["confidence"])
+        others = {other: likely for other, likely in drawn if other != row["prediction"]}
+        return Answer(
+            row["prediction"],
+            row["confidence"],
+            verdict,
+            reason,
+            agreement(row["prediction"], drawn)["agreement"],
+            sorted(others.items(), key=lambda pair: -pair[1])[:RUNNERS_UP],
+        )
+
+    @torch.no_grad()
+    def looks(self, text: str) -> Looks:
+        """Return where the model looks while it answers."""
+        attention = self.learner.size.attention.name
+        if not self.learner.model.shows_weights:
+            raise UserError(f"attention {attention!r} has no weights that could be shown.")
+        question = _question(text)
+        prompt = self.learner.prompt(question)
+        (row,) = self.learner.ask([question])
+        vocabulary = self.learner.vocabulary
+        tokens = [*prompt, *vocabulary.encode(row["prediction"])]
+        weights = self.learner.model.attention_weights(torch.tensor([tokens]))
+        return Looks(
+            [vocabulary.decode([token]) for token in tokens],
+            len(prompt),
+            [layer[0] for layer in weights],
+        )
+
+    def _verdict(self, text: str, confidence: float) -> tuple[Verdict, str]:
+        if self.names is not None and named_in(text, self.names) is None:
+            return "made up", "nothing was read about anybody of that name"
+        if self.thresholds is None:
+            return "unsure", NO_ONE_HELD_OUT
+        verdict = self.thresholds.verdict(confidence)
+        return verdict, _reason(verdict, self.thresholds)
+
+
+def _reason(verdict: Verdict, thresholds: Thresholds) -> str:
+    n = thresholds.chosen_on
+    if verdict == "retrieved" and (found := thresholds.retrieved):
+        return (
+            f"{found.n} of {n} held-out people were answered at least {percent(found.value)}"
+            f" surely, {percent(found.share)} of them right"
+        )
+    if verdict == "made up" and (found := thresholds.made_up):
+        return (
+            f"{found.n} of {n} held-out people were answered at most {percent(found.value)}"
+            f" surely, {percent(found.share)} of them wrong"
+        )
+    return f"between what {n} held-out people show to be right and what they show to be wrong"
+
+
+def _question(text: str) -> Question:
+    if not text.strip():
+        raise UserError("the question is empty.")
+    return Question(text, None, "your question")

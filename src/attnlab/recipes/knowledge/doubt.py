@@ -1,0 +1,120 @@
+"""Retrieved or made up? What is looked at besides the answer, and what it is worth."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from attnlab.data.entries import split_name
+from attnlab.data.knowledge_files import Question
+from attnlab.evaluation.counterfactuals import PARTS, driven_by, names_asked, replaced
+from attnlab.evaluation.doubt import CALIBRATION, UNSEEN, judge_confidence
+from attnlab.recipes.knowledge.learner import Learner
+from attnlab.training.randomness import rng
+
+ASKED_AT_ONCE = 64
+REPLACEMENTS = 4
+"""How often each part of a name is replaced."""
+
+
+@dataclass(frozen=True)
+class Examination:
+    """Answers by split, and what can be said about their confidence."""
+
+    answers: Mapping[str, Sequence[dict[str, Any]]]
+    confidence: dict[str, Any]
+
+
+def examine(
+    learner: Learner,
+    asked: Mapping[str, Sequence[Question]],
+    *,
+    samples: int,
+    corpus: Sequence[str],
+    calibration: Sequence[dict[str, Any]] = (),
+) -> Examination:
+    """Ask everything, look at the doubts, and judge them.
+
+    ``calibration`` are answers about held-out training people from before, if none are asked now.
+    """
+    names = names_of(corpus) if corpus else None
+    answers: dict[str, Sequence[dict[str, Any]]] = {
+        split: with_signals(
+            learner, questions, learner.ask(questions), samples=samples, names=names
+        )
+        for split, questions in asked.items()
+    }
+    before: dict[str, Sequence[dict[str, Any]]] = {}
+    if calibration:
+        before[CALIBRATION] = calibration
+    confidence = judge_confidence(before | answers)
+    if UNSEEN in answers:
+        confidence["name_parts"] = name_parts(learner, answers[UNSEEN])
+    return Examination(answers, confidence)
+
+
+def names_of(corpus: Iterable[str]) -> frozenset[str]:
+    """Return whom a corpus is about."""
+    return frozenset(split_name(line)[0] for line in corpus)
+
+
+def named_in(question: str, names: frozenset[str]) -> str | None:
+    """Return the longest of the names that stands in a question."""
+    return max((name for name in names if name and name in question), key=len, default=None)
+
+
+def with_signals(
+    learner: Learner,
+    questions: Sequence[Question],
+    answers: Sequence[Mapping[str, Any]],
+    *,
+    samples: int,
+    names: frozenset[str] | None,
+) -> list[dict[str, Any]]:
+    """Add to every answer how drawn answers agree with it, and whether its name was read."""
+    rows = [dict(answer) for answer in answers]
+    if names is not None:
+        for row, question in zip(rows, questions, strict=True):
+            row["was_read"] = named_in(question.text, names) is not None
+    if samples:
+        for row, drawn in zip(rows, _drawn(learner, questions, samples), strict=True):
+            row |= agreement(row["prediction"], drawn)
+    return rows
+
+
+def agreement(answer: str, drawn: Sequence[tuple[str, float]]) -> dict[str, Any]:
+    """Compare an answer with drawn ones: how many are the same, which is the likeliest other."""
+    others = {text: likely for text, likely in drawn if text != answer}
+    runner_up = max(others, key=others.__getitem__, default=None)
+    return {
+        "agreement": sum(text == answer for text, _ in drawn) / len(drawn),
+        "runner_up": runner_up,
+        "runner_up_probability": others[runner_up] if runner_up is not None else 0.0,
+    }
+
+
+def name_parts(learner: Learner, answers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Replace parts of the names that were asked about, and see how often the answer changes."""
+    questions = [str(answer["question"]) for answer in answers]
+    names = names_asked(questions)
+    changed = {}
+    for number, part in enumerate(PARTS):
+        others = replaced(names, part, count=REPLACEMENTS, generator=rng(0, "names", number))
+        asked = [
+            Question(question.replace(name, other), None, "a changed name")
+            for question, name, some in zip(questions, names, others, strict=True)
+            for other in some
+        ]
+        given = iter([row["prediction"] for row in learner.ask(asked)] if asked else ())
+        changed[part] = [
+            [next(given) != answer["prediction"] for _ in some]
+            for answer, some in zip(answers, others, strict=True)
+        ]
+    return driven_by(changed)
+
+
+def _drawn(
+    learner: Learner, questions: Sequence[Question], samples: int
+) -> Iterable[list[tuple[str, float]]]:
+    for begin in range(0, len(questions), ASKED_AT_ONCE):
+        some = questions[begin : begin + ASKED_AT_ONCE]
+        yield from learner.sample(some, count=samples, seed=begin)

@@ -1,0 +1,70 @@
+"""A learner that was saved: in a finished run, or in one of the course's ``.params`` files."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from attnlab.data.knowledge_files import read_corpus
+from attnlab.errors import UserError
+from attnlab.models.sizes import ModelSettings
+from attnlab.recipes.knowledge.learner import (
+    Learner,
+    learner_of_params,
+    load_learner,
+    saved_size,
+)
+from attnlab.recipes.knowledge.texts import characters_of, sha256_of
+from attnlab.runs.directory import RECORD, Run
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What is known about a learner before its weights are read, and how to read them."""
+
+    load: Callable[[], Learner]
+    size: ModelSettings
+    sha256: str
+    """Of the file, or of the run's record."""
+    corpus: Sequence[str]
+    """What it has read; nothing if that is not known any more."""
+    calibration: Sequence[dict[str, Any]]
+    """Its answers about held-out training people."""
+
+
+def open_saved(path: Path, *, corpus: str = "", dropout: float = 0.0) -> Saved:
+    """Find a learner; a file needs the corpus that its characters come from, and a dropout."""
+    if path.is_file():
+        return _file(path, corpus, dropout)
+    if corpus:
+        raise UserError(f"corpus = {corpus} does not go with the run {path}, which knows its own.")
+    run = Run.open(path)
+    return Saved(
+        lambda: load_learner(run),
+        saved_size(run),
+        sha256_of(run.path / RECORD),
+        _read_by(run),
+        run.predictions("held_out") if run.has_predictions("held_out") else [],
+    )
+
+
+def _file(path: Path, corpus: str, dropout: float) -> Saved:
+    if not corpus:
+        raise UserError(
+            f"{path} is a file of weights, which says nothing about its characters: give the corpus"
+            " that it was trained on with --corpus."
+        )
+    lines = read_corpus(Path(corpus))
+    learner = learner_of_params(path, characters_of(lines), dropout=dropout)
+    return Saved(lambda: learner, learner.size, sha256_of(path), lines, [])
+
+
+def _read_by(run: Run) -> Sequence[str]:
+    """Return the corpus of a run, or of the one it started from, if it is still what it was."""
+    settings, resolved = run.config["settings"], run.config["resolved"]
+    path = Path(settings.get("corpus", ""))
+    if settings.get("corpus") and path.is_file():
+        unchanged = resolved.get("data", {}).get("corpus") == sha256_of(path)
+        return read_corpus(path) if unchanged else []
+    start = Path(settings.get("start", ""))
+    return _read_by(Run.open(start)) if settings.get("start") and start.is_dir() else []

@@ -1,0 +1,130 @@
+"""Retrieved or made up, as part of a report: what a run's confidence is worth."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from attnlab.evaluation.doubt import UNSEEN
+from attnlab.evaluation.intervals import percent
+from attnlab.report.document import Block, Grid, Heading, Picture, Sentences
+from attnlab.runs.directory import Run
+
+SIGNALS = {
+    "confidence": "probability of the answer",
+    "agreement": "agreement of drawn answers",
+    "lead": "lead over the likeliest other answer",
+}
+UNSEEN_SHOWN = 10
+
+
+def doubt_blocks(run: Run) -> Iterator[Block]:
+    """Tell what can be said about a run's confidence; nothing if its record says nothing."""
+    told = run.record.get("confidence")
+    if not told or not told["splits"]:
+        return
+    from attnlab.report.knowledge_figures import risk_coverage_figure  # the words need no figures
+
+    yield Heading(f"Retrieved or made up? ({run.name})")
+    yield areas_grid(told)
+    yield Sentences(sentences(told))
+    splits = {split: run.predictions(split) for split in told["splits"]}
+    caption = "The surest answers first: how many of those given are wrong."
+    yield Picture(f"risk-{run.name}", caption, risk_coverage_figure(splits, told.get("kept") or {}))
+    if run.has_predictions(UNSEEN):
+        yield from _unseen(run, told)
+
+
+def areas_grid(told: Mapping[str, Any]) -> Grid:
+    """Show how well every signal tells right from wrong, and read from not read."""
+    rows = [
+        [SIGNALS[signal], f"right or wrong, {split}", *_area(area)]
+        for split, worth in told["splits"].items()
+        for signal, area in worth["right"].items()
+    ] + [
+        [SIGNALS[signal], f"{split} or never read about", *_area(area)]
+        for split, areas in told.get("seen", {}).items()
+        for signal, area in areas.items()
+    ]
+    return Grid(["signal", "tells apart", "area under the ROC curve", "95 % interval"], rows)
+
+
+def sentences(told: Mapping[str, Any]) -> list[str]:
+    """Say in words what the confidence is worth, and whether the threshold's promise is kept."""
+    found = []
+    for split, worth in told["splits"].items():
+        found.append(
+            f"Of the surer half of the answers on {split} {_share(worth['surest_half'])} are right;"
+            f" the mean risk over all coverages is {worth['risk_coverage_area']:.3f}, confidence"
+            f" and accuracy are {percent(worth['calibration_error'], 1)} apart."
+        )
+    return found + list(_promises(told))
+
+
+def _promises(told: Mapping[str, Any]) -> Iterator[str]:
+    thresholds = told.get("thresholds")
+    if not thresholds:
+        return
+    n, found = thresholds["chosen_on"], thresholds["retrieved"]
+    if not found:
+        yield f"{n} held-out training people are too few, or too often wrong, for a threshold."
+        return
+    for split, kept in told["kept"].items():
+        if not kept["n"]:
+            yield f"No answer on {split} is as sure as the threshold, {percent(found['value'])}."
+            continue
+        yield (
+            f"Answers at least {percent(found['value'])} sure count as retrieved, which promises"
+            f" that {percent(found['promise'])} are right (chosen on {n} held-out training people)."
+            f" On {split} these are {percent(kept['coverage'])} of the answers, {_share(kept)} of"
+            " them right."
+        )
+
+
+def _unseen(run: Run, told: Mapping[str, Any]) -> Iterator[Block]:
+    """Show what is said about people of whom nothing was read."""
+    rows = run.predictions(UNSEEN)
+    verdicts = told.get("verdicts", {}).get(UNSEEN, {})
+    if verdicts:
+        counted = ", ".join(f"{verdict}: {count}" for verdict, count in verdicts.items())
+        yield Sentences(
+            [f"{len(rows)} people of whom nothing was read get an answer too ({counted})."]
+        )
+    yield Grid(
+        ["never read about", "answer", "sure"],
+        [
+            [row["question"], row["prediction"], percent(row["confidence"])]
+            for row in _surest(rows)[:UNSEEN_SHOWN]
+        ],
+    )
+    parts = told.get("name_parts") or {}
+    if parts:
+        yield Grid(
+            ["part of the name replaced", "answers that change", "95 % interval", "people"],
+            [
+                [part, percent(one["changed"]), _span(one["interval"]), str(one["n"])]
+                for part, one in parts.items()
+            ],
+        )
+
+
+def _surest(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(rows, key=lambda row: -row["confidence"])
+
+
+def _area(area: Mapping[str, Any] | None) -> list[str]:
+    if area is None:
+        return ["–", "–"]
+    low, high = area["interval"]
+    return [f"{area['value']:.3f}", f"{low:.3f} – {high:.3f}"]
+
+
+def _share(found: Mapping[str, Any]) -> str:
+    """Write a share with its interval and n."""
+    low, high = found["interval"]
+    return (
+        f"{percent(found['value'], 1)} ({percent(low, 1)} – {percent(high, 1)}, n = {found['n']})"
+    )
+
+
+def _span(interval: Sequence[float]) -> str:
+    low, high = interval
+    return f"{percent(low)} – {percent(high)}"

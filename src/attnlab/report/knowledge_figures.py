@@ -1,0 +1,71 @@
+"""Figures of the knowledge lab: what confidence is worth, and where a model looks."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from jaxtyping import Float
+from matplotlib import font_manager
+from matplotlib.figure import Figure
+
+from attnlab.evaluation.confidence import risk_coverage
+from attnlab.evaluation.doubt import column, right
+from attnlab.report.figures import COLOURS, INK, STYLE
+
+Rows = Sequence[Mapping[str, Any]]
+UNDRAWN = "▯"
+
+
+def risk_coverage_figure(splits: Mapping[str, Rows], promises: Mapping[str, Any]) -> Figure:
+    """Draw the error among the answers given against how many are given, and the threshold."""
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(6.5, 3.6), layout="constrained")
+        axis = figure.subplots()
+        for colour, (split, rows) in zip(COLOURS, splits.items(), strict=False):
+            curve = risk_coverage(column(rows, "confidence"), right(rows))
+            axis.plot(100 * curve.coverage, 100 * curve.risk, color=colour, label=split)
+            kept = promises.get(split)
+            if kept and kept["n"]:
+                point = 100 * kept["coverage"], 100 * (1 - kept["value"])
+                axis.plot(*point, "o", color=colour, label=f"{split}: what counts as retrieved")
+        axis.set_xlabel("answers given, the surest first (%)")
+        axis.set_ylabel("of them wrong (%)")
+        axis.set_xlim(0, 100)
+        axis.set_ylim(bottom=0)
+        axis.legend()
+    return figure
+
+
+def looks_figure(
+    tokens: Sequence[str], weights: Sequence[Float[np.ndarray, "H T T"]], *, n_question: int
+) -> Figure:
+    """Draw where each token of the answer looked from, a panel a layer, over all heads."""
+    shown = [_plain(token) for token in tokens]
+    askers = list(range(n_question - 1, len(tokens)))
+    height = 1.2 + 0.28 * len(askers)
+    with mpl.rc_context(STYLE | {"axes.grid": False}):
+        figure = Figure(
+            figsize=(max(6.0, 1.5 + 0.27 * len(tokens)), height * len(weights)),
+            layout="constrained",
+        )
+        axes = figure.subplots(len(weights), 1, squeeze=False)[:, 0]
+        for number, (axis, layer) in enumerate(zip(axes, weights, strict=True), 1):
+            mean = np.asarray(layer).mean(axis=0)[askers]
+            image = axis.imshow(mean, aspect="auto", cmap="Blues", vmin=0, vmax=mean.max())
+            axis.set_xticks(range(len(tokens)), shown, fontsize=8)
+            axis.set_yticks(range(len(askers)), [f"after {shown[i]}" for i in askers], fontsize=8)
+            axis.axvline(n_question - 0.5, color=INK, linewidth=0.8)
+            axis.set_title(f"layer {number}: what is looked at, mean of the heads", fontsize=9)
+            figure.colorbar(image, ax=axis, fraction=0.03)
+    return figure
+
+
+def _plain(token: str) -> str:
+    """Make a blank visible, and what the font cannot draw; a token is no mathematics."""
+    drawn = font_manager.get_font(font_manager.findfont("DejaVu Sans")).get_charmap()
+    visible = "".join(
+        character if ord(character) in drawn and character.isprintable() else UNDRAWN
+        for character in token.replace(" ", "␣")
+    )
+    return visible.replace("$", r"\$")
