@@ -7,10 +7,10 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-slow bench courses results docs clean
+.PHONY: help setup demo check test test-slow bench courses course-knowledge results docs clean
 
 help:  ## list these targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F '\t' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F '\t' '{printf "  make %-16s %s\n", $$1, $$2}'
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "attnlab needs Python 3.11 or newer; '$(PYTHON)' is older: make $(MAKECMDGOALS) PYTHON=python3.11" >&2; exit 2; }
@@ -39,10 +39,13 @@ test-slow: $(READY)  ## the slow tests alone: twenty kill points and more
 	$(BIN)/pytest -m slow
 
 bench: $(READY)  ## the benchmarks that need no data of yours; each prints ratios and writes results/NAME.json
-	@for file in $(filter-out benchmarks/measure.py benchmarks/results.py benchmarks/rivals.py benchmarks/plain_gpt.py benchmarks/knowledge_recall.py,$(wildcard benchmarks/*.py)); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+	@for file in $(filter-out benchmarks/measure.py benchmarks/results.py benchmarks/rivals.py benchmarks/plain_gpt.py benchmarks/knowledge_recall.py benchmarks/knowledge_course.py benchmarks/knowledge_confidence.py,$(wildcard benchmarks/*.py)); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
 courses: $(READY)  ## the courses' notebooks from their sources
 	$(BIN)/python courses/build.py
+
+course-knowledge: $(READY)  ## every command of the knowledge course on a small made-up world, and its grader
+	PATH="$(CURDIR)/$(BIN):$$PATH" courses/knowledge/walk_through.sh runs/course-knowledge
 
 results: $(READY)  ## what was measured, the command for each result, and how long it takes
 	@$(BIN)/python benchmarks/results.py list

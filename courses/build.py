@@ -15,7 +15,11 @@ import jupytext
 import nbformat
 
 COURSES = Path(__file__).parent
-SOURCES = sorted(COURSES.glob("*/A*.py"))
+SOURCES = sorted(
+    path
+    for path in COURSES.glob("*/*.py")
+    if path.read_text(encoding="utf-8").startswith("# %% [markdown]")
+)
 SOLUTION = re.compile(
     r"^( *)# <solution( for later)?>\n.*?^ *# </solution>\n", re.DOTALL | re.MULTILINE
 )

@@ -1,0 +1,163 @@
+"""The two data sets of the knowledge course: questions with answers, and corrupted text.
+
+    python src/dataset.py namedata          # a few rows of birth_places_train.tsv
+    python src/dataset.py charcorruption    # a few rows of wiki.txt
+
+A row is a text of ``block_size`` characters; ``x`` is all of it but the last one and ``y`` all but
+the first, so that ``y`` holds the next character of each place. Token 0 is PAD, which the loss
+leaves out.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.utils.data import Dataset
+
+from attnlab.data.characters import CharacterVocabulary
+from attnlab.data.objectives.span_corruption import PAD_TOKEN, SMALLEST_BLOCK, corrupt
+from attnlab.data.vocabulary import MARK, PAD
+from attnlab.errors import AttnlabError, UserError
+
+WIKI, NAMES = "wiki.txt", "birth_places_train.tsv"
+BLOCK_SIZE = 128
+SHOWN = 4
+Example = tuple[Tensor, Tensor]
+
+
+class CharCorruptionDataset(Dataset[Example]):
+    """Lines of a text with a span taken out and written at the end: ``prefix⁇suffix⁇span□□□``.
+
+    Every draw of a line is another one; ``torch.manual_seed`` repeats them, and the workers of a
+    ``DataLoader`` draw differently. ``third_mark`` closes the span with a ⁇, as the course's
+    printed examples do and its rule does not.
+    """
+
+    def __init__(self, data: str, block_size: int, *, third_mark: bool = False) -> None:
+        if block_size < SMALLEST_BLOCK:
+            raise UserError(
+                f"block_size = {block_size} is too small: give {SMALLEST_BLOCK} or more."
+            )
+        self._documents = [line for _, line in _lines(data, "the text")]
+        self._vocabulary = CharacterVocabulary.of([data])
+        self.itos = dict(enumerate(self._vocabulary.characters))
+        self.stoi = {character: token for token, character in self.itos.items()}
+        self.vocab_size, self.block_size = len(self.itos), block_size
+        self.third_mark = third_mark
+
+    def __len__(self) -> int:
+        """Count the documents."""
+        return len(self._documents)
+
+    def __getitem__(self, index: int) -> Example:
+        """Corrupt a document afresh."""
+        text = self._vocabulary.encode(self._documents[index][: self.block_size])
+        generator = np.random.default_rng(int(torch.randint(2**62, ())))
+        mark, block = self._vocabulary.mark, self.block_size
+        (row,) = corrupt([text], generator, block=block, mark=mark, closing=self.third_mark)
+        row += [PAD_TOKEN] * (block - len(row))
+        return torch.tensor(row[:-1]), torch.tensor(row[1:])
+
+
+class NameDataset(Dataset[Example]):
+    """Questions with their answers: ``question⁇answer⁇□□□``, in the characters of another data set.
+
+    In ``y`` the question is PAD: what is learned is the answer, with the ⁇ before and after it.
+    """
+
+    def __init__(self, pretraining_dataset: CharCorruptionDataset, data: str) -> None:
+        self.stoi, self.itos = pretraining_dataset.stoi, pretraining_dataset.itos
+        self.vocab_size = pretraining_dataset.vocab_size
+        self.block_size = pretraining_dataset.block_size
+        self._rows = [self._row(number, line) for number, line in _lines(data, "the questions")]
+
+    def __len__(self) -> int:
+        """Count the questions."""
+        return len(self._rows)
+
+    def __getitem__(self, index: int) -> Example:
+        """Return question and answer, and the answer alone one place further left."""
+        length, row = self._rows[index]
+        row = row + [PAD_TOKEN] * (self.block_size - len(row))
+        answer = [PAD_TOKEN] * (length - 1) + row[length:]
+        return torch.tensor(row[:-1]), torch.tensor(answer)
+
+    def _row(self, number: int, line: str) -> tuple[int, list[int]]:
+        """Return how long the question is, and the tokens of the whole."""
+        question, *answers = line.split("\t")
+        if len(answers) != 1 or not question.strip() or not answers[0].strip():
+            raise UserError(f"line {number}: {line!r} must be a question, a tab and an answer.")
+        text = f"{question}{MARK}{answers[0]}{MARK}"
+        if len(text) > self.block_size:
+            raise UserError(
+                f"line {number}: question and answer have {len(text)} characters with their marks,"
+                f" more than a block's {self.block_size}."
+            )
+        for character in text:
+            if character not in self.stoi:
+                raise UserError(
+                    f"line {number}: the character {character!r} is not in the vocabulary: it does"
+                    " not stand in the text of the pretraining."
+                )
+        return len(question), [self.stoi[character] for character in text]
+
+
+def _lines(data: str, what: str) -> Iterator[tuple[int, str]]:
+    """Give the lines that hold something, numbered; refuse the reserved characters."""
+    lines = [(n, line) for n, line in enumerate(data.split("\n"), 1) if line.strip()]
+    if not lines:
+        raise UserError(f"{what}: there is no line with anything in it.")
+    for number, line in lines:
+        for reserved in (PAD, MARK):
+            if reserved in line:
+                raise UserError(
+                    f"line {number}: the reserved character {reserved!r} stands in it. Take it out."
+                )
+    yield from lines
+
+
+def read_text(name: str) -> str:
+    """Read a UTF-8 file of the current folder."""
+    try:
+        return Path(name).read_text(encoding="utf-8")
+    except OSError as error:
+        folder = Path.cwd()
+        raise UserError(f"cannot read {name} in {folder}: {error.strerror or error}.") from None
+    except UnicodeDecodeError as error:
+        raise UserError(f"{name} is no UTF-8 text: {error.reason} at byte {error.start}.") from None
+
+
+def show(kind: str) -> None:
+    """Print a few rows, x above y."""
+    text = CharCorruptionDataset(read_text(WIKI), BLOCK_SIZE)
+    dataset = NameDataset(text, read_text(NAMES)) if kind == "namedata" else text
+    for x, y in islice(dataset, SHOWN):
+        for name, tokens in (("x", x), ("y", y)):
+            print(f"{name}: {''.join(text.itos[token] for token in tokens.tolist())}")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Show what the data sets give; a mistake is told in a line."""
+    parser = argparse.ArgumentParser(
+        prog="dataset.py",
+        description=f"Print {SHOWN} rows, x above y, made of {WIKI} and {NAMES} in this folder.",
+        epilog="example: python src/dataset.py charcorruption",
+    )
+    parser.add_argument("kind", choices=["namedata", "charcorruption"], help="what to print")
+    parser.add_argument("--seed", type=int, default=0, help="another seed, other spans (default 0)")
+    given = parser.parse_args(arguments)
+    torch.manual_seed(given.seed)
+    try:
+        show(given.kind)
+    except AttnlabError as error:
+        print(f"dataset.py: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+
+
+if __name__ == "__main__":
+    main()

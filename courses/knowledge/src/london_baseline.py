@@ -1,0 +1,33 @@
+"""What always answering "London" is worth.
+
+python src/london_baseline.py birth_dev.tsv
+"""
+
+import sys
+from pathlib import Path
+
+from utils import evaluate_places
+
+from attnlab.data.knowledge_files import read_questions
+from attnlab.errors import AttnlabError
+
+USAGE = "usage: python src/london_baseline.py [birth_dev.tsv]"
+
+
+def main(path: str = "birth_dev.tsv") -> None:
+    """Answer every question of a file with London."""
+    questions = read_questions(Path(path))
+    total, correct = evaluate_places(path, ["London"] * len(questions))
+    if total:
+        print(f"Correct: {correct} out of {total}: {correct / total * 100}%")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 2 or sys.argv[1:2] in (["-h"], ["--help"]):
+        print(USAGE)
+        sys.exit(2 if len(sys.argv) > 2 else 0)
+    try:
+        main(*sys.argv[1:])
+    except AttnlabError as error:
+        print(f"london_baseline.py: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)

@@ -1,0 +1,114 @@
+"""Packing a submission: all of it or nothing, and every mistake told."""
+
+import hashlib
+import os
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+from course_files import COURSE, load
+
+collect = load("collect.py")
+SCRIPT = str(COURSE / "collect_submission.sh")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with all that is wanted: two questions in dev, three in test."""
+    (tmp_path / "src" / "__pycache__").mkdir(parents=True)
+    (tmp_path / "src" / "__pycache__" / "run.pyc").write_text("compiled")
+    for name in (*collect.CODE, "src/model.py"):
+        (tmp_path / name).write_text(f"# {name}\n")
+    for name in collect.ARTEFACTS:
+        lines = 2 if ".dev." in name else 3
+        (tmp_path / name).write_text("Oslo\n" * lines if "predictions" in name else "weights")
+    (tmp_path / "birth_dev.tsv").write_text("Where?\tOslo\nWhere?\tLima")
+    (tmp_path / "birth_test_inputs.tsv").write_text("Where?\n" * 3)
+    (tmp_path / "wiki.txt").write_text("not wanted")
+    return tmp_path
+
+
+def run(folder: Path, *arguments: str) -> tuple[int, str, str]:
+    done = subprocess.run(
+        ["bash", SCRIPT, *arguments], cwd=folder, capture_output=True, text=True, env=os.environ
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_the_script_packs_code_artefacts_and_their_hashes(folder: Path) -> None:
+    code, out, error = run(folder, "ada_lovelace-1")
+    assert (code, error) == (0, "")
+    assert out.startswith("assignment_ada_lovelace-1.zip: ")
+    with zipfile.ZipFile(folder / "assignment_ada_lovelace-1.zip") as packed:
+        names = packed.namelist()
+        manifest = packed.read("MANIFEST").decode().splitlines()
+        assert set(names) == {*collect.CODE, "src/model.py", *collect.ARTEFACTS, "MANIFEST"}
+        assert len(manifest) == len(names) - 1
+        for line in manifest:
+            digest, size, name = line.split(" ")
+            content = packed.read(name)
+            assert (digest, int(size)) == (hashlib.sha256(content).hexdigest(), len(content))
+
+
+def test_nine_artefacts_are_wanted() -> None:
+    assert len(collect.ARTEFACTS) == len(set(collect.ARTEFACTS)) == 9
+
+
+def test_the_script_wants_one_name(folder: Path) -> None:
+    for arguments in ((), ("a", "b")):
+        code, out, error = run(folder, *arguments)
+        assert (code, out) == (2, "")
+        assert error.startswith("usage: bash collect_submission.sh NAME")
+    code, out, _ = run(folder, "--help")
+    assert (code, out[:6]) == (0, "usage:")
+
+
+@pytest.mark.parametrize("name", ["ada lovelace", "../ada", "ada.zip", "Åsa", ""])
+def test_other_characters_in_a_name_are_refused(folder: Path, name: str) -> None:
+    with pytest.raises(collect.SubmissionError, match=r"^NAME may have letters, digits, - and _"):
+        collect.collect(name, folder)
+    assert not list(folder.glob("*.zip"))
+
+
+def test_all_missing_files_are_named_at_once(folder: Path) -> None:
+    for name in ("src/dataset.py", "vanilla.model.params", "synthesizer.finetune.params"):
+        (folder / name).unlink()
+    message = (
+        r"^missing in .*: src/dataset\.py, vanilla\.model\.params, synthesizer\.finetune\.params\.$"
+    )
+    with pytest.raises(collect.SubmissionError, match=message):
+        collect.collect("ada", folder)
+
+
+def test_an_empty_file_is_told(folder: Path) -> None:
+    (folder / "vanilla.finetune.params").write_text("")
+    with pytest.raises(collect.SubmissionError, match=r"^empty: vanilla\.finetune\.params\.$"):
+        collect.collect("ada", folder)
+
+
+def test_predictions_of_another_length_are_told_with_both_numbers(folder: Path) -> None:
+    for name in ("vanilla.pretrain.dev.predictions", "vanilla.pretrain.test.predictions"):
+        (folder / name).write_text("Oslo\n" * 4)
+    message = (
+        r"^vanilla\.pretrain\.dev\.predictions has 4 lines, but birth_dev\.tsv has 2 questions;"
+        r" vanilla\.pretrain\.test\.predictions has 4 lines, but birth_test_inputs\.tsv has 3"
+    )
+    with pytest.raises(collect.SubmissionError, match=message):
+        collect.collect("ada", folder)
+    (folder / "birth_dev.tsv").unlink()
+    (folder / "birth_test_inputs.tsv").unlink()
+    assert collect.collect("ada", folder).is_file()
+
+
+def test_there_is_never_half_a_zip(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = collect.collect("ada", folder).read_bytes()
+
+    def fail(*_: object) -> str:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(collect, "manifest", fail)
+    with pytest.raises(collect.SubmissionError, match=r"^cannot write .*zip: No space left"):
+        collect.collect("ada", folder)
+    assert (folder / "assignment_ada.zip").read_bytes() == before
+    assert [path.name for path in folder.iterdir() if "zip" in path.name] == ["assignment_ada.zip"]

@@ -1,0 +1,142 @@
+"""The document's commands: train, write the course's files, answer, and every mistake."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from course_files import COURSE, load
+
+from attnlab.data.settings import WorldSettings
+from attnlab.models.course_format import read_params, variant_of, write_params
+from attnlab.models.gpt import GPT
+from attnlab.models.sizes import COURSE_VARIANTS, ModelSettings
+from attnlab.recipes.knowledge.texts import characters_of
+from attnlab.recipes.knowledge.world import write_world
+
+Run = Callable[..., tuple[int, str, str]]
+
+TRAIN, DEV, TEST = "birth_places_train.tsv", "birth_dev.tsv", "birth_test_inputs.tsv"
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Return a function that runs `python src/run.py WORDS` in a folder with a small world."""
+    monkeypatch.chdir(tmp_path)
+    write_world(WorldSettings(people=60, biographies=1), tmp_path)
+    monkeypatch.syspath_prepend(str(COURSE / "src"))  # as for a program that stands there
+    module = load("src/run.py")
+    threads = torch.get_num_threads()
+
+    def go(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["run.py", *words])
+        try:
+            module.main()
+            code = 0
+        except SystemExit as end:
+            code = int(end.code or 0)
+        torch.set_num_threads(threads)
+        return code, *capsys.readouterr()
+
+    return go
+
+
+def small_params(path: str, variant: str = "vanilla") -> GPT:
+    """Write a model that is the course's but for its size, and answers something."""
+    corpus = Path("wiki.txt").read_text(encoding="utf-8").splitlines()
+    torch.manual_seed(3)
+    size = ModelSettings(16, 8, 1, attention=COURSE_VARIANTS[variant])
+    model = GPT(len(characters_of(corpus)), 128, **vars(size)).eval()
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter, std=0.4)
+    write_params(model, Path(path))
+    return model
+
+
+def test_a_model_is_trained_and_written_and_the_same_command_finds_it(run: Run) -> None:
+    words = ["finetune", "vanilla", "wiki.txt", "--writing_params_path", "vanilla.model.params"]
+    words += ["--finetune_corpus_path", TRAIN, "--length", "1 step"]
+    code, out, err = run(*words)
+    assert code == 0, err
+    assert "vanilla.model.params written; the run is runs/knowledge-finetune-" in out
+    before = Path("vanilla.model.params").read_bytes()
+    _, size = read_params(Path("vanilla.model.params"))
+    assert (size.d_model, size.n_heads, size.n_layers, variant_of(size)) == (256, 8, 4, "vanilla")
+    assert run(*words) == (0, out, "")
+    assert Path("vanilla.model.params").read_bytes() == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", COURSE_VARIANTS)
+def test_pretrain_then_finetune_then_evaluate(run: Run, variant: str) -> None:
+    pretrained, tuned = f"{variant}.pretrain.params", f"{variant}.finetune.params"
+    words = ["pretrain", variant, "wiki.txt", "--writing_params_path", pretrained]
+    assert run(*words, "--length", "1 step")[0] == 0
+    words = ["finetune", variant, "wiki.txt", "--reading_params_path", pretrained]
+    words += ["--writing_params_path", tuned, "--finetune_corpus_path", TRAIN]
+    assert run(*words, "--length", "1 step")[0] == 0
+    assert variant_of(read_params(Path(tuned))[1]) == variant
+    words = ["evaluate", variant, "wiki.txt", "--reading_params_path", tuned]
+    code, out, _ = run(*words, "--eval_corpus_path", DEV, "--outputs_path", "dev.predictions")
+    assert code == 0
+    assert out.startswith("Correct: ")
+
+
+def answered_as_the_course_does(model: GPT, question: str, characters: list[str]) -> str:
+    """Append 32 characters greedily, the context cropped at the left; then split at the marks."""
+    row = [characters.index(character) for character in f"{question}⁇"]
+    for _ in range(32):
+        with torch.no_grad():
+            logits = model(torch.tensor([row[-128:]]))[0, -1]
+        row.append(int(logits.argmax()))
+    return "".join(characters[token] for token in row).split("⁇")[1]
+
+
+def test_a_file_answers_here_what_it_answers_there_even_to_a_question_that_is_too_long(
+    run: Run,
+) -> None:
+    model = small_params("a.params")
+    corpus = Path("wiki.txt").read_text(encoding="utf-8").splitlines()
+    vocabulary = characters_of(corpus)
+    names = [line.partition(".")[0] for line in corpus[:6]]
+    questions = [f"Where was {name} born?" for name in names] + ["Where was " + "a" * 110 + "?"]
+    Path("asked.tsv").write_text("\n".join(questions), encoding="utf-8")
+    words = ["evaluate", "vanilla", "wiki.txt", "--reading_params_path", "a.params"]
+    code, out, err = run(*words, "--eval_corpus_path", "asked.tsv", "--outputs_path", "answers")
+    assert code == 0, err
+    assert "no score" in out
+    characters = list(vocabulary.characters)  # type: ignore[attr-defined]
+    expected = [answered_as_the_course_does(model, text, characters) for text in questions]
+    lines = Path("answers").read_text(encoding="utf-8").removesuffix("\n").split("\n")
+    assert lines == [" ".join(answer.splitlines()) for answer in expected]
+    assert len(set(lines)) > 1
+
+
+def test_mistakes_are_told(run: Run) -> None:
+    small_params("a.params")
+    torch.save({"lstm.weight": torch.zeros(2)}, "lstm.params")
+    evaluate = ["evaluate", "vanilla", "wiki.txt", "--eval_corpus_path", DEV]
+    evaluate += ["--outputs_path", "out", "--reading_params_path"]
+    finetune = ["finetune", "vanilla", "wiki.txt"]
+    for words, told in [
+        (["pretrain", "vanilla", "wiki.txt"], "pretrain needs --writing_params_path."),
+        (finetune, "finetune needs --finetune_corpus_path."),
+        ([*evaluate, "lstm.params"], "it has no tok_emb.weight"),
+        ([*evaluate, "none.params"], "there is no file none.params"),
+        (
+            ["evaluate", "synthesizer", *evaluate[2:], "a.params"],
+            "a.params holds a vanilla model (it has blocks.0.attn.key.weight), not a synthesizer",
+        ),
+        (
+            [*finetune, "--finetune_corpus_path", TRAIN, "--writing_params_path", "no/a.params"],
+            "there is no folder no to write no/a.params into",
+        ),
+        (["evaluate", "vanilla", DEV, *evaluate[3:], "a.params"], "Give the corpus it was"),
+        (["answer", "vanilla", "wiki.txt"], "invalid choice: 'answer'"),
+    ]:
+        code, _, err = run(*words)
+        assert code == 2, words
+        assert told in err
+    assert not Path("out").exists()
+    assert not Path("runs").exists()
