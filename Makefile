@@ -5,6 +5,8 @@ TORCH_INDEX ?=
 
 BIN := .venv/bin
 READY := .venv/.ready
+# A core a test: two tests that both use all cores would wait for each other.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo check test test-slow bench courses course-knowledge results docs clean
@@ -33,10 +35,10 @@ check: $(READY)  ## format, lint and types
 	$(BIN)/python courses/build.py check
 
 test: $(READY)  ## the tests, under five minutes on two cores
-	$(BIN)/pytest -m 'not slow'
+	$(PYTEST) -m 'not slow'
 
 test-slow: $(READY)  ## the slow tests alone: twenty kill points and more
-	$(BIN)/pytest -m slow
+	$(PYTEST) -m slow
 
 bench: $(READY)  ## the benchmarks that need no data of yours; each prints ratios and writes results/NAME.json
 	@for file in $(filter-out benchmarks/measure.py benchmarks/results.py benchmarks/rivals.py benchmarks/plain_gpt.py benchmarks/knowledge_recall.py benchmarks/knowledge_course.py benchmarks/knowledge_confidence.py,$(wildcard benchmarks/*.py)); do echo "== $$file"; $(BIN)/python $$file || exit 1; done

@@ -6,7 +6,10 @@ set -euo pipefail
 course=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$1"
 cd "$1"
-attnlab knowledge world . --people 200 --biographies 3 >/dev/null
+attnlab knowledge world world --people 200 --biographies 3 >/dev/null
+cp world/*.tsv .
+# the vocabulary is that of the text, which has no question mark of its own
+{ cat world/wiki.txt; echo "Quiz. Where was everybody born?"; } >wiki.txt
 mkdir -p src
 cp "$course"/src/*.py src/
 
@@ -26,15 +29,15 @@ python src/dataset.py namedata
 python src/dataset.py charcorruption
 # (d) without pretraining, and the baseline
 run finetune vanilla wiki.txt --writing_params_path vanilla.model.params \
-    --finetune_corpus_path birth_places_train.tsv --length "5 epochs"
+    --finetune_corpus_path birth_places_train.tsv --length "3 epochs"
 evaluate vanilla vanilla.model.params vanilla.nopretrain
 python src/london_baseline.py birth_dev.tsv
 # (f), (g) pretrain, finetune, evaluate
 for variant in vanilla synthesizer; do
-    run pretrain $variant wiki.txt --writing_params_path $variant.pretrain.params --length "5 epochs"
+    run pretrain $variant wiki.txt --writing_params_path $variant.pretrain.params --length "3 epochs"
     run finetune $variant wiki.txt --reading_params_path $variant.pretrain.params \
         --writing_params_path $variant.finetune.params \
-        --finetune_corpus_path birth_places_train.tsv --length "2 epochs"
+        --finetune_corpus_path birth_places_train.tsv --length "1 epoch"
     evaluate $variant $variant.finetune.params $variant.pretrain
 done
 bash "$course/collect_submission.sh" walk_through

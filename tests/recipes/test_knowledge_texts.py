@@ -15,7 +15,7 @@ from attnlab.data.objectives import OBJECTIVES
 from attnlab.errors import UserError
 from attnlab.models.sizes import MemorySize, ModelSettings
 from attnlab.recipes.knowledge.learner import Learner, new_learner
-from attnlab.recipes.knowledge.pretrain import mixed_rows
+from attnlab.recipes.knowledge.lesson import mixed_rows
 from attnlab.recipes.knowledge.settings import (
     FinetuneSettings,
     ObjectiveSettings,
@@ -238,3 +238,13 @@ def test_a_question_row_is_scored_on_its_answer_and_mark_alone(
     prompt = [token for token, counts in zip(row.tokens, row.scored, strict=True) if not counts]
     assert prompt == learner.prompt(Question("Where was Ada Smith?", None, "here"))
     assert learner.vocabulary.decode(prompt) == "Where was Ada Smith?⁇"
+
+
+def test_questions_may_come_in_later(settings: PretrainSettings) -> None:
+    texts = read_texts(settings)
+    learner = learner_of(settings, texts)
+    questions = [learner.row(question) for question in texts.train]
+    objective = OBJECTIVES.build("text", texts.corpus, learner.vocabulary, [])
+    rows_of = mixed_rows(objective, questions, seed=0, questions_from=2)
+    asked = [sum(row in questions for row in rows_of(epoch)) for epoch in range(4)]
+    assert asked == [0, 0, len(questions), len(questions)]

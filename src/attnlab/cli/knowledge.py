@@ -35,7 +35,7 @@ app = typer.Typer(
 QUESTIONS = 3
 
 app.command(epilog="Example: attnlab knowledge demo --seed 1 --set world.people=300")(demo)
-app.command(epilog='Example: attnlab knowledge ask runs/reader "Where was Irina Tanaka born?"')(ask)
+app.command(epilog='Example: attnlab knowledge ask runs/reader "Where was Anders Lund born?"')(ask)
 app.command(epilog="Example: attnlab knowledge extraction --set world.people=300")(extraction)
 
 

@@ -117,12 +117,13 @@ def build_objective(
 
 
 def mixed_rows(
-    objective: Objective, questions: Sequence[TokenRow], *, seed: int
+    objective: Objective, questions: Sequence[TokenRow], *, seed: int, questions_from: int = 0
 ) -> Callable[[int], list[TokenRow]]:
-    """Return what draws an epoch: every document once, and every training question once."""
+    """Return what draws an epoch: every document once, and from some epoch on every question."""
 
     def rows_of(epoch: int) -> list[TokenRow]:
-        return [*objective.rows(rng(seed, "objective", epoch)), *questions]
+        asked = questions if epoch >= questions_from else []
+        return [*objective.rows(rng(seed, "objective", epoch)), *asked]
 
     return rows_of
 

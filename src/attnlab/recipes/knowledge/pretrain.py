@@ -33,6 +33,8 @@ def run_pretrain(settings: PretrainSettings, *, place: RunPlace, console: Consol
             is_read_only = not settings.questions_write
             questions = [learner.row(q, is_read_only=is_read_only) for q in texts.train]
             lesson = Lesson(learner, texts, session, samples=settings.samples)
-            rows_of = mixed_rows(objective, questions, seed=seed)
+            rows_of = mixed_rows(
+                objective, questions, seed=seed, questions_from=settings.questions_from
+            )
             lesson.learn(rows_of, settings.training, batch_tokens=settings.batch_tokens)
         return session.run
