@@ -31,6 +31,7 @@ def attnlab(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ATTNLAB_DEBUG", "")  # so that --debug is undone afterwards
     monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr("attnlab.runs.machine.cores", lambda: 1)  # tests share the others
     threads = torch.get_num_threads()
 
     def run(*arguments: str) -> Outcome:

@@ -51,7 +51,7 @@ def test_a_model_is_pretrained_finetuned_and_asked(attnlab: Attnlab, world: Path
         "dev": 2,
         "test": 2,
     }
-    assert read.record["best_step"] == 2
+    assert read.record["best_step"] is None, "held-out people choose a step with patience only"
     assert read.config["resolved"]["data"].keys() == {"corpus", "questions", "dev", "test"}
 
     out = go(attnlab, *FINETUNE, "--start", "runs/read", "--test", TEST, "--length", "1 step")
@@ -68,7 +68,7 @@ def test_a_model_is_pretrained_finetuned_and_asked(attnlab: Attnlab, world: Path
     assert "accuracy" in out
     evaluated = Run.open(Path(out.splitlines()[-1]))
     assert evaluated.record["scores"]["test"]["n"] == 2
-    assert evaluated.record["sha256"].keys() == {"test", "run"}
+    assert evaluated.record["sha256"].keys() == {"test", "run", "context"}
     asked = evaluated.predictions("test")
     assert Path("answers.txt").read_text().splitlines() == [row["prediction"] for row in asked]
     same = ("question", "gold", "prediction")
@@ -337,3 +337,40 @@ def test_finetuning_may_read_the_corpus_again(attnlab: Attnlab, tmp_path: Path) 
     code, _, err = attnlab(*words, "again", *replay)
     assert code == 2
     assert "replay reads the corpus of runs/read again, but its file is gone or changed." in err
+
+
+@pytest.mark.usefixtures("world")
+def test_a_finished_run_is_not_shown_as_that_of_other_files(
+    attnlab: Attnlab, tmp_path: Path
+) -> None:
+    words = [*PRETRAIN, "--name", "read"]
+    go(attnlab, *words)
+    path = tmp_path / TRAIN
+    path.write_text("\n".join(path.read_text(encoding="utf-8").splitlines()[1:]), encoding="utf-8")
+    code, _, err = attnlab(*words)
+    assert code == 2
+    assert "what the files hold has changed since read was begun" in err
+    path.unlink()
+    go(attnlab, *words)  # what is gone has not become something else
+
+
+@pytest.mark.usefixtures("world")
+def test_people_are_held_out_only_if_the_start_has_not_learned_them(attnlab: Attnlab) -> None:
+    go(attnlab, *PRETRAIN, "--name", "all")
+    go(attnlab, *PRETRAIN, "--name", "some", "--held-out", "0.4")
+    words = [*FINETUNE, "--length", "1 step", "--held-out", "0.4", "--start"]
+    code, _, err = attnlab(*words, "runs/all")
+    assert code == 2
+    assert "held_out = 0.4 asks people whose questions runs/all may have learned already" in err
+    go(attnlab, *words, "runs/some")
+
+
+@pytest.mark.usefixtures("world")
+def test_a_model_that_was_only_finetuned_has_read_about_nobody(attnlab: Attnlab) -> None:
+    model = ["--set", "model={d_model: 12, n_heads: 3, n_layers: 1}", "--length", "1 step"]
+    corpus = ["--corpus", "world/wiki.txt", "--set", "vocabulary.size=300"]
+    go(attnlab, *FINETUNE, *corpus, *model, "--test", TEST, "--name", "alone")
+    assert all("was_read" not in row for row in Run.open(Path("runs/alone")).predictions("test"))
+    out = go(attnlab, *EVALUATE, "runs/alone", TEST, "--samples", "0")
+    evaluated = Run.open(Path(out.splitlines()[-1]))
+    assert all("was_read" not in row for row in evaluated.predictions("test"))

@@ -26,6 +26,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     monkeypatch.chdir(tmp_path)
     write_world(WorldSettings(people=60, biographies=1), tmp_path)
     monkeypatch.syspath_prepend(str(COURSE / "src"))  # as for a program that stands there
+    monkeypatch.setattr("attnlab.runs.machine.cores", lambda: 1)  # tests share the others
     module = load("src/run.py")
     threads = torch.get_num_threads()
 
@@ -59,12 +60,16 @@ def test_a_model_is_trained_and_written_and_the_same_command_finds_it(run: Run) 
     words += ["--finetune_corpus_path", TRAIN, "--length", "1 step"]
     code, out, err = run(*words)
     assert code == 0, err
-    assert "vanilla.model.params written; the run is runs/knowledge-finetune-" in out
+    assert "vanilla.model.params written; the run is runs/finetune-vanilla-" in out
     before = Path("vanilla.model.params").read_bytes()
     _, size = read_params(Path("vanilla.model.params"))
     assert (size.d_model, size.n_heads, size.n_layers, variant_of(size)) == (256, 8, 4, "vanilla")
     assert run(*words) == (0, out, "")
     assert Path("vanilla.model.params").read_bytes() == before
+    lines = Path(TRAIN).read_text(encoding="utf-8").splitlines(keepends=True)
+    Path(TRAIN).write_text("".join(lines[1:]), encoding="utf-8")
+    assert run(*words)[0] == 0
+    assert Path("vanilla.model.params").read_bytes() != before, "other questions, another model"
 
 
 @pytest.mark.slow

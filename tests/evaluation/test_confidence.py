@@ -62,7 +62,13 @@ def test_a_signal_that_separates_everything_has_area_one() -> None:
     area = roc_area([0.1, 0.2, 0.8, 0.9], [False, False, True, True])
     assert area is not None
     assert area.value == 1
-    assert area.interval == (1, 1)
+    assert area.interval == pytest.approx((0.158, 1), abs=1e-3), "two hits of two show little"
+    wrong = roc_area([0.8, 0.9, 0.1, 0.2], [False, False, True, True])
+    assert wrong is not None
+    assert wrong.interval == pytest.approx((0, 0.842), abs=1e-3)
+    alone = roc_area([0.1, 0.2, 0.3], [False, True, False])
+    assert alone is not None
+    assert alone.interval == (0, 1)
 
 
 def test_risk_grows_as_less_sure_answers_are_given() -> None:

@@ -18,6 +18,7 @@ EXACT = {
 }
 
 
+@pytest.mark.slow
 def test_one_and_two_processes_agree_to_1e_10_after_fifty_steps(tmp_path: Path) -> None:
     weights = []
     for processes in (1, 2):

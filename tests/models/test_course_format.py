@@ -126,6 +126,11 @@ def test_masks_may_be_left_out(tmp_path: Path) -> None:
     ("tensors", "told"),
     [
         ({"tok_emb__weight": None}, r"it has no tok_emb\.weight of 2 dimensions\. It holds blocks"),
+        (
+            {"tok_emb__weight": torch.zeros(11, 15)},
+            r"it has 2 layers, and a width of 15 for 8 heads\.",
+        ),
+        ({"blocks__0__attn__w2": torch.zeros(())}, r"missing: .*blocks\.0\.attn\.w1\.weight"),
         ({"blocks__0__ln1__bias": None}, r"missing: blocks\.0\.ln1\.bias\."),
         ({"lstm__weight": torch.zeros(2)}, r"unknown: lstm\.weight\."),
         (

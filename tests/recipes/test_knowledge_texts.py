@@ -244,7 +244,7 @@ def test_questions_may_come_in_later(settings: PretrainSettings) -> None:
     texts = read_texts(settings)
     learner = learner_of(settings, texts)
     questions = [learner.row(question) for question in texts.train]
-    objective = OBJECTIVES.build("text", texts.corpus, learner.vocabulary, [])
+    objective = OBJECTIVES.build("text", texts.corpus, learner.vocabulary, [], options={})
     rows_of = mixed_rows(objective, questions, seed=0, questions_from=2)
     asked = [sum(row in questions for row in rows_of(epoch)) for epoch in range(4)]
     assert asked == [0, 0, len(questions), len(questions)]

@@ -1,11 +1,9 @@
 """What a submission's files say: accuracy on the labels that only the teacher has, and the weights."""
 
-import pickle
 from collections.abc import Sequence
 from pathlib import Path
 
-import torch
-
+from attnlab.assets.tensors import read_tensors
 from attnlab.data.knowledge_files import read_questions
 from attnlab.errors import UserError
 from attnlab.evaluation.collapse import collapse_verdict
@@ -59,17 +57,9 @@ def grade_params(folder: Path) -> Finding:
     if not path.is_file():
         return Finding(PARAMS, None, wanted, "it is not there", scored=False)
     try:
-        names = list(torch.load(path, map_location="cpu", weights_only=True))
-    except (
-        OSError,
-        RuntimeError,
-        EOFError,
-        ValueError,
-        TypeError,
-        pickle.UnpicklingError,
-    ) as error:
-        said = str(error).partition("\n")[0][:120]
-        return Finding(PARAMS, False, wanted, f"cannot be read as weights: {said}", scored=False)
+        names = list(read_tensors(path))
+    except UserError as error:
+        return Finding(PARAMS, False, wanted, f"cannot be read as weights: {error}", scored=False)
     ends = {str(name).rpartition("attn.")[2] for name in names}
     right = {"w2", "b2"} <= ends and not any(end.startswith(("query", "key")) for end in ends)
     return Finding(PARAMS, right, wanted, f"{len(names)} tensors", scored=False)

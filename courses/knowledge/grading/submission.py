@@ -3,6 +3,7 @@
 import contextlib
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,7 +36,7 @@ def _unpack(path: Path, folder: Path) -> None:
             if size > LARGEST:
                 raise UserError(f"{path} unpacks to {size:,} bytes; at most {LARGEST:,} are taken.")
             packed.extractall(folder)  # it leaves out absolute paths and ..
-    except (OSError, zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
+    except (OSError, zlib.error, zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
         raise UserError(f"{path} cannot be unpacked: {error}.") from None
 
 

@@ -10,6 +10,8 @@ Training that was stopped goes on with the same command; what it keeps meanwhile
 """
 
 import argparse
+import hashlib
+import json
 import os
 import sys
 from collections.abc import Sequence
@@ -17,6 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from attnlab.config import to_dict
 from attnlab.errors import AttnlabError, UserError
 from attnlab.models.sizes import COURSE_VARIANTS
 from attnlab.recipes.knowledge.settings import (
@@ -38,7 +41,7 @@ def pretrain(options: argparse.Namespace) -> None:
 
     base = pretrain_recipe(_recipe(options))
     settings = replace(base, corpus=options.pretrain_corpus_path, **_common(base, options))
-    _train(run_pretrain, settings, _needed(options, "writing_params_path"))
+    _train(run_pretrain, settings, options)
 
 
 def finetune(options: argparse.Namespace) -> None:
@@ -60,7 +63,7 @@ def finetune(options: argparse.Namespace) -> None:
         length = options.length or WITHOUT_PRETRAINING[_recipe(options)]
         training = replace(settings.training, length=length)
         settings = replace(settings, replay=ObjectiveSettings(""), training=training)
-    _train(run_finetune, settings, _needed(options, "writing_params_path"))
+    _train(run_finetune, settings, options)
 
 
 def evaluate(options: argparse.Namespace) -> None:
@@ -112,7 +115,7 @@ def _common(base: PretrainSettings | FinetuneSettings, options: argparse.Namespa
     }
 
 
-def _train(job: Any, settings: Any, writing: str) -> None:
+def _train(job: Any, settings: Any, options: argparse.Namespace) -> None:
     """Run the training, or go on with it, and write the course's file."""
     from rich.console import Console
 
@@ -120,12 +123,23 @@ def _train(job: Any, settings: Any, writing: str) -> None:
     from attnlab.recipes.knowledge.learner import load_learner
     from attnlab.runs.directory import RunPlace
 
-    path = Path(writing)
+    path = Path(_needed(options, "writing_params_path"))
     if not path.parent.is_dir():
         raise UserError(f"there is no folder {path.parent} to write {path} into.")
-    run = job(settings, place=RunPlace(RUNS), console=Console(stderr=True))
+    place = RunPlace(RUNS, f"{options.function}-{options.variant}-{_digest(settings)}")
+    run = job(settings, place=place, console=Console(stderr=True))
     write_params(load_learner(run).model, path)
     print(f"{path} written; the run is {run.path}")
+
+
+def _digest(settings: Any) -> str:
+    """Hash the settings and what their files hold: other weights or text make another run."""
+    digest = hashlib.sha256(json.dumps(to_dict(settings), sort_keys=True).encode())
+    for name in ("corpus", "questions", "start"):
+        path = Path(getattr(settings, name, ""))
+        if path.is_file():
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:8]
 
 
 def _check_variant(path: Path, options: argparse.Namespace) -> None:

@@ -102,4 +102,4 @@ def _draw(respondent: "Respondent", question: str, path: Path) -> None:
     figure = looks_figure(looks.tokens, weights, n_question=looks.n_question)
     render = figures.as_png if path.suffix == ".png" else figures.as_svg
     replace_file(path, render(figure))
-    typer.echo(str(path))
+    typer.echo(str(path), err=True)

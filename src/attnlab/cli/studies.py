@@ -96,7 +96,7 @@ def _show_study(study: "Study", *, answers_of: str) -> None:
     first = shown.predictions("test")[0]
     console.print(terminal.answers(shown.predictions("test")[:QUESTIONS]))
     console.print()
-    for sentence in sentences(shown.record["confidence"]):
+    for sentence in sentences(shown.record.get("confidence", {"splits": {}})):
         console.print(sentence, highlight=False)
     console.print(
         f'Ask it yourself: attnlab knowledge ask {shown.path} "{first["question"]}"',

@@ -84,7 +84,9 @@ class Thresholds:
 def roc_area(scores: ArrayLike, positive: ArrayLike) -> Area | None:
     """Return the chance that a positive has the higher score; None if all are of one kind.
 
-    The interval is DeLong's (1988), on the logit scale, so that it stays between 0 and 1.
+    The interval is DeLong's (1988), on the logit scale, so that it stays between 0 and 1; it needs
+    two of each kind. Where all pairs are in order it is the exact one for as many hits without a
+    miss as there are of the rarer kind.
     """
     from scipy.special import expit, logit
     from scipy.stats import rankdata
@@ -98,8 +100,12 @@ def roc_area(scores: ArrayLike, positive: ArrayLike) -> Area | None:
     of_low = 1 - (ranks[~is_positive] - rankdata(low)) / len(high)
     area = float(of_high.mean())
     variance = sum(part.var(ddof=1) / len(part) for part in (of_high, of_low) if len(part) > 1)
+    rarer = min(len(high), len(low))
+    if rarer < 2:
+        return Area(area, Interval(0.0, 1.0))
     if not 0 < area < 1:
-        return Area(area, Interval(area, area))
+        bound = 0.025 ** (1 / rarer)
+        return Area(area, Interval(bound, 1.0) if area else Interval(0.0, 1 - bound))
     reach = 1.96 * np.sqrt(variance) / (area * (1 - area))
     bounds = expit([logit(area) - reach, logit(area) + reach])
     return Area(area, Interval(*(float(bound) for bound in bounds)))

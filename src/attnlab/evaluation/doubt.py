@@ -54,18 +54,22 @@ def judge_confidence(splits: Mapping[str, Rows]) -> dict[str, Any]:
         rows = known[CALIBRATION]
         thresholds = choose_thresholds(column(rows, "confidence"), right(rows))
         told["thresholds"] = thresholds.to_dict()
-        told["kept"] = {name: _kept(thresholds, rows) for name, rows in others.items()}
+        chosen_on = {row["id"] for row in rows if "id" in row}
+        told["kept"] = {
+            name: _kept(thresholds, [row for row in rows if row.get("id") not in chosen_on])
+            for name, rows in others.items()
+        }
         told["verdicts"] = {
             name: Counter(thresholds.verdict(sure) for sure in column(rows, "confidence"))
             for name, rows in splits.items()
             if name != CALIBRATION and rows
         }
-    if UNSEEN in splits and others:
+    unseen = splits.get(UNSEEN)
+    if unseen:
         told["seen"] = {
-            name: _areas(
-                [*rows, *splits[UNSEEN]], [True] * len(rows) + [False] * len(splits[UNSEEN])
-            )
-            for name, rows in others.items()
+            name: _areas([*rows, *unseen], [True] * len(rows) + [False] * len(unseen))
+            for name, rows in splits.items()
+            if rows and name not in (CALIBRATION, UNSEEN)
         }
     return told
 
@@ -117,7 +121,7 @@ def _kept(thresholds: Thresholds, rows: Rows) -> dict[str, Any] | None:
     hits, n = sum(right(given)), len(given)
     return {
         "n": n,
-        "coverage": n / len(rows),
+        "coverage": n / len(rows) if rows else 0.0,
         "value": hits / n if n else None,
         "interval": list(wilson(hits, n)) if n else None,
     }

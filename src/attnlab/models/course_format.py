@@ -94,7 +94,14 @@ def _size(tensors: Mapping[str, Tensor], path: Path) -> tuple[ModelSettings, int
     n_layers = len({name.split(".")[1] for name in tensors if name.startswith("blocks.")})
     w2 = tensors.get("blocks.0.attn.w2")
     variant = "vanilla" if w2 is None else "synthesizer"
-    n_heads = SIZES["course"].n_heads if w2 is None else max(1, d_model // max(1, w2.shape[0]))
+    n_heads = SIZES["course"].n_heads
+    if w2 is not None and w2.dim() == 2 and w2.shape[0]:
+        n_heads = max(1, d_model // w2.shape[0])
+    if not n_layers or d_model % n_heads:
+        raise UserError(
+            f"{path} is no model of the course's: it has {n_layers} layers, and a width of"
+            f" {d_model} for {n_heads} heads."
+        )
     size = replace(
         SIZES["course"],
         d_model=d_model,

@@ -85,16 +85,21 @@ def continue_prompts(
     minGPT does; otherwise a prompt that is too long for its answer is refused.
     """
     assert all(prompts), "a prompt needs a token to go on from"
+    room = model.max_len - max_new
     longest = max(map(len, prompts), default=0)
-    if slides and longest + max_new > model.max_len:
-        return [_slide(model, list(p), stop=stop, max_new=max_new, choose=choose) for p in prompts]
-    if longest + max_new > model.max_len:
+    if longest > room and not slides:
         raise UserError(
             f"a prompt of {longest} tokens and an answer of {max_new} do not fit into the model's"
             f" {model.max_len} positions."
         )
-    found: dict[int, Continuation] = {}
-    for group in groups_of_like_length([len(prompt) for prompt in prompts]):
+    found = {
+        index: _slide(model, list(prompt), stop=stop, max_new=max_new, choose=choose)
+        for index, prompt in enumerate(prompts)
+        if len(prompt) > room
+    }
+    fitting = [index for index, prompt in enumerate(prompts) if len(prompt) <= room]
+    for places in groups_of_like_length([len(prompts[index]) for index in fitting]):
+        group = [fitting[place] for place in places]
         some = [prompts[index] for index in group]
         written = _continue(model, some, stop=stop, max_new=max_new, choose=choose)
         found |= zip(group, written, strict=True)

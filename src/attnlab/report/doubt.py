@@ -19,7 +19,7 @@ UNSEEN_SHOWN = 10
 def doubt_blocks(run: Run) -> Iterator[Block]:
     """Tell what can be said about a run's confidence; nothing if its record says nothing."""
     told = run.record.get("confidence")
-    if not told or not told["splits"]:
+    if not told or not (told["splits"] or told.get("seen")):
         return
     from attnlab.report.knowledge_figures import risk_coverage_figure  # the words need no figures
 
@@ -27,8 +27,10 @@ def doubt_blocks(run: Run) -> Iterator[Block]:
     yield areas_grid(told)
     yield Sentences(sentences(told))
     splits = {split: run.predictions(split) for split in told["splits"]}
-    caption = "The surest answers first: how many of those given are wrong."
-    yield Picture(f"risk-{run.name}", caption, risk_coverage_figure(splits, told.get("kept") or {}))
+    if splits:
+        caption = "The surest answers first: how many of those given are wrong."
+        figure = risk_coverage_figure(splits, told.get("kept") or {})
+        yield Picture(f"risk-{run.name}", caption, figure)
     if run.has_predictions(UNSEEN):
         yield from _unseen(run, told)
 

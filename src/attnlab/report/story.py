@@ -64,7 +64,7 @@ def _several(runs: Sequence[Run]) -> Iterator[Block]:
     yield from _curves(runs)
     yield from _disagreements(runs, comparison)
     for run in runs:
-        if "unseen" in run.record["scores"]:
+        if run.has_predictions("unseen"):
             yield from doubt_blocks(run)
     for run in runs:
         yield from _how(run)

@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Float
 
 from attnlab.data.knowledge_files import Question
+from attnlab.data.vocabulary import MARK, PAD
 from attnlab.errors import UserError
 from attnlab.evaluation.confidence import Thresholds, Verdict, choose_thresholds
 from attnlab.evaluation.doubt import Answer, column, right
@@ -43,8 +44,11 @@ class Respondent:
         self.learner: Learner = saved.load()
         self.learner.model.eval()
         self.samples = samples
-        self.names = names_of(saved.corpus) if saved.corpus else None
         rows = saved.calibration
+        # A corpus that is not `Name. Text` says nothing about whom it is about.
+        known = [row["was_read"] for row in rows if "was_read" in row]
+        has_names = not known or sum(known) > len(known) / 2
+        self.names = names_of(saved.corpus) if saved.corpus and has_names else None
         self.thresholds: Thresholds | None = (
             choose_thresholds(column(rows, "confidence"), right(rows)) if rows else None
         )
@@ -105,10 +109,15 @@ def _reason(verdict: Verdict, thresholds: Thresholds) -> str:
             f"{found.n} of {n} held-out people were answered at most {percent(found.value)}"
             f" surely, {percent(found.share)} of them wrong"
         )
-    return f"between what {n} held-out people show to be right and what they show to be wrong"
+    if thresholds.retrieved is None:
+        return f"{n} held-out people are too few, or too often wrong, to promise anything"
+    return f"not as sure as answers about {n} held-out people had to be to be right"
 
 
 def _question(text: str) -> Question:
     if not text.strip():
         raise UserError("the question is empty.")
+    for reserved in (PAD, MARK):
+        if reserved in text:
+            raise UserError(f"the question holds the reserved character {reserved!r}.")
     return Question(text, None, "your question")

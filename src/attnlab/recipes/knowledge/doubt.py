@@ -1,11 +1,13 @@
 """Retrieved or made up? What is looked at besides the answer, and what it is worth."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from attnlab.data.entries import split_name
 from attnlab.data.knowledge_files import Question
+from attnlab.errors import UserError
 from attnlab.evaluation.counterfactuals import PARTS, driven_by, names_asked, replaced
 from attnlab.evaluation.doubt import CALIBRATION, UNSEEN, judge_confidence
 from attnlab.recipes.knowledge.learner import Learner
@@ -48,18 +50,23 @@ def examine(
         before[CALIBRATION] = calibration
     confidence = judge_confidence(before | answers)
     if UNSEEN in answers:
-        confidence["name_parts"] = name_parts(learner, answers[UNSEEN])
+        confidence["name_parts"] = name_parts(learner, answers[UNSEEN], names or frozenset())
     return Examination(answers, confidence)
 
 
 def names_of(corpus: Iterable[str]) -> frozenset[str]:
     """Return whom a corpus is about."""
-    return frozenset(split_name(line)[0] for line in corpus)
+    return frozenset(name for line in corpus if (name := split_name(line)[0]))
 
 
 def named_in(question: str, names: frozenset[str]) -> str | None:
-    """Return the longest of the names that stands in a question."""
-    return max((name for name in names if name and name in question), key=len, default=None)
+    """Return the longest of the names that stands in a question, as whole words."""
+    found = (
+        name
+        for name in names
+        if name in question and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", question)
+    )
+    return max(found, key=len, default=None)
 
 
 def with_signals(
@@ -92,24 +99,45 @@ def agreement(answer: str, drawn: Sequence[tuple[str, float]]) -> dict[str, Any]
     }
 
 
-def name_parts(learner: Learner, answers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Replace parts of the names that were asked about, and see how often the answer changes."""
+def name_parts(
+    learner: Learner, answers: Sequence[Mapping[str, Any]], read: frozenset[str]
+) -> dict[str, Any]:
+    """Replace parts of the names that were asked about, and see how often the answer changes.
+
+    A new name may not be one that was read about, nor too long for the model.
+    """
     questions = [str(answer["question"]) for answer in answers]
     names = names_asked(questions)
     changed = {}
     for number, part in enumerate(PARTS):
         others = replaced(names, part, count=REPLACEMENTS, generator=rng(0, "names", number))
         asked = [
-            Question(question.replace(name, other), None, "a changed name")
-            for question, name, some in zip(questions, names, others, strict=True)
-            for other in some
+            [
+                changed_question
+                for other in some
+                if other not in read
+                and _fits(learner, changed_question := _question(text.replace(name, other)))
+            ]
+            for text, name, some in zip(questions, names, others, strict=True)
         ]
-        given = iter([row["prediction"] for row in learner.ask(asked)] if asked else ())
+        given = iter(learner.ask([question for some in asked for question in some]))
         changed[part] = [
-            [next(given) != answer["prediction"] for _ in some]
-            for answer, some in zip(answers, others, strict=True)
+            [next(given)["prediction"] != answer["prediction"] for _ in some]
+            for answer, some in zip(answers, asked, strict=True)
         ]
     return driven_by(changed)
+
+
+def _question(text: str) -> Question:
+    return Question(text, None, "a changed name")
+
+
+def _fits(learner: Learner, question: Question) -> bool:
+    try:
+        learner.prompt(question)
+    except UserError:
+        return False
+    return True
 
 
 def _drawn(

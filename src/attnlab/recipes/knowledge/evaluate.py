@@ -30,7 +30,10 @@ def run_evaluate(settings: EvaluateSettings, *, place: RunPlace, console: Consol
     asked = {split: read_questions(path) for split, path in files.items()}
     saved = open_saved(Path(settings.run), corpus=settings.corpus)
     with open_session(JOB, settings, TrainingSettings(), place=place, console=console) as session:
-        digests = {name: sha256_of(path) for name, path in files.items()} | {"run": saved.sha256}
+        digests = {name: sha256_of(path) for name, path in files.items()} | {
+            "run": saved.sha256,
+            "context": saved.context_sha256(),
+        }
         session.insist("sha256", digests, what="the model or a file of questions")
         if not session.run.finished:
             learner = saved.load()

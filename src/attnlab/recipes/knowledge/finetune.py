@@ -11,18 +11,17 @@ from attnlab.errors import UserError
 from attnlab.recipes.attention.settle import settle_attention
 from attnlab.recipes.knowledge.learner import BLOCK, Learner, new_learner
 from attnlab.recipes.knowledge.lesson import Lesson, build_objective, mixed_rows
-from attnlab.recipes.knowledge.saved import Saved, open_saved
+from attnlab.recipes.knowledge.saved import FINETUNE_JOB, Saved, open_saved
 from attnlab.recipes.knowledge.settings import RECIPES, FinetuneSettings
 from attnlab.recipes.knowledge.texts import (
     Texts,
     learn_vocabulary,
     read_texts,
     sha256_of_vocabulary,
+    unchanged_files,
 )
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training.session import Session, open_session
-
-JOB = "knowledge-finetune"
 
 
 def run_finetune(settings: FinetuneSettings, *, place: RunPlace, console: Console) -> Run:
@@ -30,14 +29,19 @@ def run_finetune(settings: FinetuneSettings, *, place: RunPlace, console: Consol
     saved = _start(settings)
     if saved:
         settings = _with_the_size_of(saved, settings)
-    with open_session(JOB, settings, settings.training, place=place, console=console) as session:
-        if not session.run.finished:
+    with open_session(
+        FINETUNE_JOB, settings, settings.training, place=place, console=console
+    ) as session:
+        if saved:
+            session.insist("start", saved.sha256, what=f"the start {settings.start}")
+        if session.run.finished:
+            unchanged_files(settings, session)
+        else:
             texts = read_texts(settings)
             session.insist("data", dict(texts.sha256), what="what the files hold")
-            if saved:
-                session.insist("start", saved.sha256, what=f"the start {settings.start}")
-            texts = replace(texts, corpus=saved.corpus) if saved else texts
             learner = saved.load() if saved else _new(settings, texts, session)
+            # a new model has read nothing: the corpus gave it characters only
+            texts = replace(texts, corpus=saved.corpus if saved else ())
             settle_attention(session, learner.size.attention)
             lesson = Lesson(learner, texts, session, samples=settings.samples)
             rows_of = _rows(settings, texts, learner)
@@ -50,7 +54,14 @@ def _start(settings: FinetuneSettings) -> Saved | None:
     if not settings.start:
         return None
     dropout = settings.model.dropout
-    return open_saved(Path(settings.start), corpus=settings.corpus, dropout=dropout)
+    saved = open_saved(Path(settings.start), corpus=settings.corpus, dropout=dropout)
+    if settings.held_out and not saved.kept_back(Path(settings.questions), settings.held_out):
+        raise UserError(
+            f"held_out = {settings.held_out} asks people whose questions {settings.start} may have"
+            " learned already. Pretrain it with the same questions and the same held_out, or"
+            " without questions."
+        )
+    return saved
 
 
 def _with_the_size_of(saved: Saved, settings: FinetuneSettings) -> FinetuneSettings:

@@ -35,6 +35,7 @@ class Lesson:
         self, learner: Learner, texts: Texts, session: Session, *, samples: int = 0
     ) -> None:
         self.learner, self.texts, self.session, self.samples = learner, texts, session, samples
+        self._patience = 0
         for questions in texts.asked.values():
             check_questions(learner, questions)
 
@@ -46,6 +47,7 @@ class Lesson:
         batch_tokens: int,
     ) -> None:
         """Train on the rows of each epoch, answer every split, and close the run."""
+        self._patience = training.patience
         if training.patience and "held_out" not in self.texts.asked:
             raise UserError(
                 f"training.patience = {training.patience} counts evaluations on held-out training"
@@ -61,7 +63,7 @@ class Lesson:
         self.session.world.from_lead(lambda: self._close(state, sample, per_epoch))
 
     def _evaluate(self) -> Evaluation | None:
-        """Ask on the way; the best step is chosen by held-out training questions alone."""
+        """Ask on the way; with patience the best step is chosen by held-out questions alone."""
         asked = {s: q for s, q in self.texts.asked.items() if s in ON_THE_WAY}
         if not asked:
             return None
@@ -74,7 +76,9 @@ class Lesson:
                 gold, given = _columns(answers)
                 logged[f"{split}_accuracy"] = share_right(gold, given)
                 logged[f"{split}_loss"] = fmean(answer["loss"] for answer in answers)
-        return Evaluation(logged.get("held_out_accuracy"), logged)
+        # Chosen by held-out people, a step would flatter what they say about confidence.
+        chooses = self._patience > 0
+        return Evaluation(logged.get("held_out_accuracy") if chooses else None, logged)
 
     def _close(self, state: TrainingState, sample: Sequence[Sequence[int]], per_epoch: int) -> None:
         run, learner = self.session.run, self.learner

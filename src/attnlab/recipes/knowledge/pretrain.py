@@ -10,6 +10,7 @@ from attnlab.recipes.knowledge.texts import (
     learn_vocabulary,
     read_texts,
     sha256_of_vocabulary,
+    unchanged_files,
 )
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training.session import open_session
@@ -20,7 +21,9 @@ JOB = "knowledge-pretrain"
 def run_pretrain(settings: PretrainSettings, *, place: RunPlace, console: Console) -> Run:
     """Learn from the corpus and leave the run with its record; resumes by itself."""
     with open_session(JOB, settings, settings.training, place=place, console=console) as session:
-        if not session.run.finished:
+        if session.run.finished:
+            unchanged_files(settings, session)
+        else:
             settle_attention(session, settings.model.attention)
             texts = read_texts(settings)
             session.insist("data", dict(texts.sha256), what="what the files hold")

@@ -1,5 +1,6 @@
 """A learner that was saved: in a finished run, or in one of the course's ``.params`` files."""
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,9 @@ from attnlab.recipes.knowledge.learner import (
 )
 from attnlab.recipes.knowledge.texts import characters_of, sha256_of
 from attnlab.runs.directory import RECORD, Run
+from attnlab.runs.files import to_json
+
+FINETUNE_JOB = "knowledge-finetune"
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,18 @@ class Saved:
     """What it has read; nothing if that is not known any more."""
     calibration: Sequence[dict[str, Any]]
     """Its answers about held-out training people."""
+    learned: tuple[str, float] | None = None
+    """Hash of the questions it has learned from, and the share of them that was held out."""
+
+    def kept_back(self, questions: Path, held_out: float) -> bool:
+        """Whether holding out this share of some questions asks none that it has learned."""
+        return self.learned is None or (
+            questions.is_file() and self.learned == (sha256_of(questions), held_out)
+        )
+
+    def context_sha256(self) -> str:
+        """Hash what judges its answers: the names it has read, and how sure it was before."""
+        return hashlib.sha256(to_json([list(self.corpus), list(self.calibration)])).hexdigest()
 
 
 def open_saved(path: Path, *, corpus: str = "", dropout: float = 0.0) -> Saved:
@@ -45,6 +61,7 @@ def open_saved(path: Path, *, corpus: str = "", dropout: float = 0.0) -> Saved:
         sha256_of(run.path / RECORD),
         _read_by(run),
         run.predictions("held_out") if run.has_predictions("held_out") else [],
+        _learned_by(run),
     )
 
 
@@ -60,11 +77,25 @@ def _file(path: Path, corpus: str, dropout: float) -> Saved:
 
 
 def _read_by(run: Run) -> Sequence[str]:
-    """Return the corpus of a run, or of the one it started from, if it is still what it was."""
+    """Return the corpus of a run, or of the one it started from, if it is still what it was.
+
+    A model that was only finetuned has read none: its corpus gave it characters.
+    """
     settings, resolved = run.config["settings"], run.config["resolved"]
+    start = settings.get("start", "")
+    if Path(start).is_dir() and start:
+        return _read_by(Run.open(Path(start)))
     path = Path(settings.get("corpus", ""))
-    if settings.get("corpus") and path.is_file():
-        unchanged = resolved.get("data", {}).get("corpus") == sha256_of(path)
-        return read_corpus(path) if unchanged else []
-    start = Path(settings.get("start", ""))
-    return _read_by(Run.open(start)) if settings.get("start") and start.is_dir() else []
+    if not path.is_file() or (run.config["job"] == FINETUNE_JOB and not start):
+        return []
+    unchanged = resolved.get("data", {}).get("corpus") == sha256_of(path)
+    return read_corpus(path) if unchanged else []
+
+
+def _learned_by(run: Run) -> tuple[str, float] | None:
+    """Return which questions a run has learned from, or the one that it started from."""
+    settings, data = run.config["settings"], run.config["resolved"].get("data", {})
+    if "questions" in data:
+        return data["questions"], settings.get("held_out", 0.0)
+    start = settings.get("start", "")
+    return _learned_by(Run.open(Path(start))) if start and Path(start).is_dir() else None

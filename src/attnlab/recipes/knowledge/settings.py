@@ -124,7 +124,7 @@ COURSE_MODEL = replace(SIZES["course"], dropout=0.0)
 COURSE_OPTIMISER = OptimiserSettings(
     "adamw", lr=6e-4, options={"betas": [0.9, 0.95], "weight_decay": 0.1}
 )
-COURSE_SCHEDULE = ScheduleSettings("cosine", warmup=0.005, options={"final": 0.1})
+COURSE_SCHEDULE = ScheduleSettings("cosine", warmup=1, options={"final": 0.1})
 
 RECIPES: dict[str, tuple[PretrainSettings, FinetuneSettings]] = {
     "recall": (PretrainSettings(), FinetuneSettings()),

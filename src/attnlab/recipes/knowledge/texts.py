@@ -19,7 +19,9 @@ from attnlab.recipes.knowledge.settings import (
 )
 from attnlab.runs.files import to_json
 from attnlab.training.randomness import rng
+from attnlab.training.session import Session
 
+FILES = ("corpus", "questions", "dev", "test", "unseen")
 LINE_END, QUESTION_MARK = "\n", "?"
 """A corpus may do without the second, the questions that come later do not."""
 
@@ -44,13 +46,22 @@ class Texts:
         )
 
 
+def files_of(settings: PretrainSettings | FinetuneSettings) -> dict[str, Path]:
+    """Return the files that the settings name."""
+    return {name: Path(path) for name in FILES if (path := getattr(settings, name))}
+
+
+def unchanged_files(settings: PretrainSettings | FinetuneSettings, session: Session) -> None:
+    """Refuse to show a finished run as that of files which hold something else by now."""
+    files = files_of(settings)
+    if all(path.is_file() for path in files.values()):
+        digests = {name: sha256_of(path) for name, path in files.items()}
+        session.insist("data", digests, what="what the files hold")
+
+
 def read_texts(settings: PretrainSettings | FinetuneSettings) -> Texts:
     """Read the files that the settings name, and hold out what they say."""
-    given = {
-        name: Path(getattr(settings, name))
-        for name in ("corpus", "questions", "dev", "test", "unseen")
-        if getattr(settings, name)
-    }
+    given = files_of(settings)
     corpus = read_corpus(given["corpus"]) if "corpus" in given else []
     train = read_questions(given["questions"], labelled=True) if "questions" in given else []
     asked: dict[str, Sequence[Question]] = {}
