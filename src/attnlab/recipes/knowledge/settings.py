@@ -50,8 +50,8 @@ class PretrainSettings:
     questions: str = ""
     """File of training questions, `question<TAB>answer`, to mix in; may be left out."""
     questions_from: Annotated[int, Ge(0)] = 0
-    """Epoch, counted from 0, from which on they are mixed in: what was not read yet can only be
-    learned by heart."""
+    """Epoch, counted from 0, from which on they are mixed in: the answer to a question about what
+    was not read yet can only be learned by heart. A shorter run learns from the texts alone."""
     questions_write: bool = False
     """Whether the questions may write into the memory, or only teach how to read it."""
     held_out: HeldOut = 0.0
@@ -133,8 +133,8 @@ RECIPES: dict[str, tuple[PretrainSettings, FinetuneSettings]] = {
             vocabulary=CHARACTERS,
             objective=ALIGNED_SPANS,
             model=COURSE_MODEL,
-            batch_tokens=4096,
-            training=replace(RECALL_TRAINING, length="10M tokens"),
+            questions_from=36,
+            training=replace(RECALL_TRAINING, length="40 epochs"),
         ),
         FinetuneSettings(
             vocabulary=CHARACTERS,
