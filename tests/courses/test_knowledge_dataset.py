@@ -179,20 +179,6 @@ def test_places_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "holds no answers" in capsys.readouterr().out
 
 
-def test_an_empty_prediction_is_one_too(tmp_path: Path) -> None:
-    utils = load("src/utils.py")
-    file = tmp_path / "x.predictions"
-    file.write_text("Oslo\n\nLima\n", encoding="utf-8")
-    assert utils.read_predictions(file) == ["Oslo", "", "Lima"]
-    file.write_text("", encoding="utf-8")
-    assert utils.read_predictions(file) == []
-    file.write_bytes(b"\xff")
-    with pytest.raises(UserError, match=r"x\.predictions is no UTF-8 text: invalid start byte"):
-        utils.read_predictions(file)
-    with pytest.raises(UserError, match=r"^cannot read .*nothing: No such file"):
-        utils.read_predictions(tmp_path / "nothing")
-
-
 def london(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(COURSE / "src" / "london_baseline.py"), *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, env=os.environ)

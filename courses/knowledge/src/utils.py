@@ -1,4 +1,4 @@
-"""How many birthplaces are right, and the files that predictions are kept in."""
+"""How many birthplaces are right."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,14 +24,3 @@ def evaluate_places(filepath: str | Path, predicted_places: Sequence[str]) -> tu
     pairs = zip(answers, predicted_places, strict=True)
     right = sum(answer is not None and answer.strip() == place for answer, place in pairs)
     return float(len(answers)), float(right)
-
-
-def read_predictions(path: str | Path) -> list[str]:
-    """Read one prediction a line; an empty line is an empty prediction."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror or error}.") from None
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path} is no UTF-8 text: {error.reason} at byte {error.start}.") from None
-    return text.removesuffix("\n").split("\n") if text else []

@@ -1,6 +1,8 @@
 """``attnlab knowledge ask``: one question, or one after the other."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -53,27 +55,14 @@ def ask(
             typer.echo(f"error: {error}", err=True)
 
 
-def _questions() -> "list[str] | _Prompts":
-    """Return the lines of a pipe, or ask a person for one after the other."""
-    if sys.stdin.isatty():
-        return _Prompts()
-    return [line.strip() for line in sys.stdin if line.strip()]
-
-
-class _Prompts:
-    """Questions that a person types, up to an empty line."""
-
-    def __iter__(self) -> "_Prompts":
-        return self
-
-    def __next__(self) -> str:
-        try:
-            line = input("question (an empty line ends): ").strip()
-        except EOFError:
-            line = ""
-        if not line:
-            raise StopIteration
-        return line
+def _questions() -> Iterator[str]:
+    """Take the lines of a pipe, or ask a person for one after the other, up to an empty line."""
+    if not sys.stdin.isatty():
+        yield from (line.strip() for line in sys.stdin if line.strip())
+        return
+    with suppress(EOFError):
+        while line := input("question (an empty line ends): ").strip():
+            yield line
 
 
 def _print(respondent: "Respondent", question: str, *, as_json: bool) -> None:

@@ -1,6 +1,7 @@
 """What pretraining and finetuning have in common: learn from rows, then answer questions."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from statistics import fmean
 from typing import Any
 
@@ -35,7 +36,6 @@ class Lesson:
         self, learner: Learner, texts: Texts, session: Session, *, samples: int = 0
     ) -> None:
         self.learner, self.texts, self.session, self.samples = learner, texts, session, samples
-        self._patience = 0
         for questions in texts.asked.values():
             check_questions(learner, questions)
 
@@ -47,7 +47,6 @@ class Lesson:
         batch_tokens: int,
     ) -> None:
         """Train on the rows of each epoch, answer every split, and close the run."""
-        self._patience = training.patience
         if training.patience and "held_out" not in self.texts.asked:
             raise UserError(
                 f"training.patience = {training.patience} counts evaluations on held-out training"
@@ -57,13 +56,15 @@ class Lesson:
         longest = sorted(batches.rows(0), key=lambda row: -len(row.tokens))[:LEAK_ROWS]
         sample = [row.tokens for row in longest]
         self.session.world.from_lead(lambda: self.learner.leak(sample).to_dict())
-        task = NextToken(self.learner.model, batches, evaluate=self._evaluate)
+        # Chosen by held-out people, a step would flatter what they say about confidence.
+        evaluate = partial(self._evaluate, chooses=training.patience > 0)
+        task = NextToken(self.learner.model, batches, evaluate=evaluate)
         state = train(task, training, self.session)
         per_epoch = batches.per_epoch
         self.session.world.from_lead(lambda: self._close(state, sample, per_epoch))
 
-    def _evaluate(self) -> Evaluation | None:
-        """Ask on the way; with patience the best step is chosen by held-out questions alone."""
+    def _evaluate(self, *, chooses: bool) -> Evaluation | None:
+        """Ask on the way; if it ``chooses`` the best step, then by held-out questions alone."""
         asked = {s: q for s, q in self.texts.asked.items() if s in ON_THE_WAY}
         if not asked:
             return None
@@ -76,8 +77,6 @@ class Lesson:
                 gold, given = _columns(answers)
                 logged[f"{split}_accuracy"] = share_right(gold, given)
                 logged[f"{split}_loss"] = fmean(answer["loss"] for answer in answers)
-        # Chosen by held-out people, a step would flatter what they say about confidence.
-        chooses = self._patience > 0
         return Evaluation(logged.get("held_out_accuracy") if chooses else None, logged)
 
     def _close(self, state: TrainingState, sample: Sequence[Sequence[int]], per_epoch: int) -> None:

@@ -83,7 +83,7 @@ def _read_by(run: Run) -> Sequence[str]:
     """
     settings, resolved = run.config["settings"], run.config["resolved"]
     start = settings.get("start", "")
-    if Path(start).is_dir() and start:
+    if start and Path(start).is_dir():
         return _read_by(Run.open(Path(start)))
     path = Path(settings.get("corpus", ""))
     if not path.is_file() or (run.config["job"] == FINETUNE_JOB and not start):
