@@ -71,14 +71,14 @@ def pretraining(lines: list[str], vocabulary: CharacterVocabulary, dropout: floa
     plain = PlainTraining(lines, list(vocabulary.characters), block=BLOCK, dropout=dropout)
     ours = OurTraining(lines, vocabulary, dropout=dropout)
     plain.step(), ours.step()
-    a_step = len(lines) / ours.batches.per_epoch
+    a_step = len(lines) / ours.batches.epochs.per_epoch
     print(f"  examples a step: plain 128, ours {a_step:.0f} on average")
     if abs(a_step / 128 - 1) > 0.1:
         raise SystemExit("the two do not take the same number of examples a step")
     ratios = []
     for _ in range(ROUNDS):
         # A whole epoch of ours: a batch of it has equal tokens, but many short rows or few long.
-        theirs, mine = rate(plain.step, PLAIN_STEPS), rate(ours.step, ours.batches.per_epoch)
+        theirs, mine = rate(plain.step, PLAIN_STEPS), rate(ours.step, ours.batches.epochs.per_epoch)
         ratios.append(mine / theirs)
         print(f"  plain {theirs:6.1f} examples/s, ours {mine:6.1f}: {ratios[-1]:.2f} times")
     return ratios

@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 
 from attnlab.data.batches import (
     IGNORED,
-    POOL,
     Batches,
     TokenBatch,
     TokenRow,
     answer_row,
     collate,
-    epoch_plan,
 )
+from attnlab.data.epochs import POOL, epoch_plan, like_tokens
 from attnlab.errors import UserError
 
 
@@ -36,7 +35,7 @@ ROWS = make_rows([3, 7, 2, 5, 4, 9, 6])
 
 def plan(n: int, *, n_batches: int, seed: int = 0) -> list[list[int]]:
     lengths = np.arange(n, dtype=np.int64) % 7 + 1
-    batches = epoch_plan(lengths, n_batches, generator=np.random.default_rng(seed))
+    batches = epoch_plan(lengths, n_batches, generator=np.random.default_rng(seed), cut=like_tokens)
     return [batch.tolist() for batch in batches]
 
 
@@ -54,7 +53,9 @@ def test_an_epoch_holds_every_row_once_and_no_batch_is_empty(
 ) -> None:
     n_batches = max(1, round(share * len(lengths)))
     generator = np.random.default_rng(seed)
-    batches = epoch_plan(np.array(lengths, dtype=np.int64), n_batches, generator=generator)
+    batches = epoch_plan(
+        np.array(lengths, dtype=np.int64), n_batches, generator=generator, cut=like_tokens
+    )
     assert sorted(row for batch in batches for row in batch.tolist()) == list(range(len(lengths)))
     assert len(batches) == n_batches
     assert all(len(batch) for batch in batches)
@@ -71,7 +72,7 @@ def test_batches_of_a_pool_have_like_numbers_of_tokens(
 ) -> None:
     """None has more than its share and one row."""
     array = np.array(lengths, dtype=np.int64)
-    batches = epoch_plan(array, n_batches, generator=np.random.default_rng(seed))
+    batches = epoch_plan(array, n_batches, generator=np.random.default_rng(seed), cut=like_tokens)
     assert max(array[b].sum() for b in batches) <= array.sum() / n_batches + max(lengths)
 
 
@@ -83,7 +84,7 @@ def test_a_plan_is_pure_in_its_generator() -> None:
 def test_rows_of_a_batch_are_of_like_length() -> None:
     """Of 80 rows of 1 to 8 tokens in 10 batches; as they come, three quarters more are padding."""
     lengths = np.tile(np.arange(1, 9), 10).astype(np.int64)
-    batches = epoch_plan(lengths, 10, generator=np.random.default_rng(0))
+    batches = epoch_plan(lengths, 10, generator=np.random.default_rng(0), cut=like_tokens)
     assert len(batches) <= POOL
     padded = sum(len(batch) * lengths[batch].max() for batch in batches)
     assert padded < 1.2 * lengths.sum()
@@ -92,7 +93,7 @@ def test_rows_of_a_batch_are_of_like_length() -> None:
 def test_batches_do_not_come_in_the_order_of_length() -> None:
     """A model that always reads the short rows first would learn them last."""
     lengths = np.arange(1, 61, dtype=np.int64)
-    batches = epoch_plan(lengths, 20, generator=np.random.default_rng(0))
+    batches = epoch_plan(lengths, 20, generator=np.random.default_rng(0), cut=like_tokens)
     first = [int(lengths[b][0]) for b in batches]
     assert sorted(first) not in (first, first[::-1])
 
@@ -114,15 +115,15 @@ def test_epochs_and_seeds_have_orders_of_their_own() -> None:
     for seed in (0, 1):
         batches = Batches(lambda _: rows, batch_tokens=20, seed=seed)
         for epoch in range(3):
-            first = epoch * batches.per_epoch + 1
-            steps = range(first, first + batches.per_epoch)
+            first = epoch * batches.epochs.per_epoch + 1
+            steps = range(first, first + batches.epochs.per_epoch)
             orders.append(tuple(i for step in steps for i in batches.batch(step).ids))
     assert len(set(orders)) == 6
 
 
 def test_steps_go_through_whole_epochs() -> None:
     batches = make_batches()
-    assert batches.per_epoch == 3
+    assert batches.epochs.per_epoch == 3
     for epoch in range(3):
         ids = [i for step in range(1, 4) for i in batches.batch(3 * epoch + step).ids]
         assert sorted(ids) == [row.id for row in ROWS]
@@ -135,7 +136,7 @@ def test_each_epoch_has_rows_of_its_own() -> None:
         batch_tokens=4,
         seed=2,
     )
-    assert batches.per_epoch == 3
+    assert batches.epochs.per_epoch == 3
     for step in (1, 4, 7, 10, 2):
         assert {name.partition("-")[0] for name in batches.batch(step).ids} == {
             str((step - 1) // 3)
@@ -144,7 +145,7 @@ def test_each_epoch_has_rows_of_its_own() -> None:
 
 def test_a_batch_that_no_row_fits_into_holds_one_row() -> None:
     batches = make_batches(batch_tokens=1)
-    assert batches.per_epoch == len(ROWS)
+    assert batches.epochs.per_epoch == len(ROWS)
     assert [len(batches.batch(step).ids) for step in range(1, 8)] == [1] * 7
 
 
@@ -152,7 +153,7 @@ def test_epochs_and_tokens_become_steps() -> None:
     batches = make_batches()
     assert batches.steps_in(2.5, "epochs") == 7.5
     read = sum(len(row.tokens) - 1 for row in ROWS)
-    assert batches.epoch_tokens == read == 29
+    assert batches.epochs.tokens == read == 29
     assert batches.steps_in(2 * read, "tokens") == 6
 
 

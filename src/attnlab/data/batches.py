@@ -2,20 +2,17 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import chain
 
 import numpy as np
 import torch
 from jaxtyping import Bool, Int
-from numpy.typing import NDArray
 from torch import Tensor
 
-from attnlab.errors import UserError
-from attnlab.training.randomness import rng
+from attnlab.data.epochs import Epochs, lengths_of, tokens_a_batch
 
 IGNORED = -100  # what cross_entropy skips
-POOL = 32  # batches that are sorted by length together
 
 
 @dataclass(frozen=True)
@@ -28,6 +25,10 @@ class TokenRow:
     """Whether each token is scored; None: all but the first, which nothing precedes."""
     is_read_only: bool = False
     """Whether the row leaves a model's memory as it is, and only teaches how to read it."""
+
+    def __len__(self) -> int:
+        """Count the tokens that a model reads: all but the last."""
+        return len(self.tokens) - 1
 
 
 def answer_row(
@@ -80,65 +81,18 @@ class Batches:
         self, rows_of: Callable[[int], Sequence[TokenRow]], *, batch_tokens: int, seed: int
     ) -> None:
         """Take the rows of each epoch, counted from 0, and about how many tokens make a batch."""
-        self.seed = seed
-        self.rows = lru_cache(maxsize=2)(rows_of)
-        self._plan = lru_cache(maxsize=2)(self._make_plan)
-        first = self.rows(0)
-        if not first:
-            raise UserError("there is nothing to train on: the training set has no rows.")
-        self.epoch_tokens = int(_lengths(first).sum())
-        # Every epoch has as many batches as the first, so that a step knows its epoch.
-        self.per_epoch = min(len(first), -(-self.epoch_tokens // batch_tokens))
+        size = tokens_a_batch(batch_tokens)
+        self.epochs = Epochs(rows_of, size=size, seed=seed, purpose="order")
+        self.steps_in = self.epochs.steps_in
 
     def batch(self, step: int) -> TokenBatch:
         """Return the batch of a step, counted from 1."""
-        epoch, index = divmod(step - 1, self.per_epoch)
-        rows = self.rows(epoch)
-        return collate([rows[i] for i in self._plan(epoch)[index]])
-
-    def steps_in(self, amount: float, unit: str) -> float:
-        """Turn epochs or tokens into steps."""
-        epochs = amount if unit == "epochs" else amount / self.epoch_tokens
-        return epochs * self.per_epoch
-
-    def _make_plan(self, epoch: int) -> list[NDArray[np.int64]]:
-        generator = rng(self.seed, "order", epoch)
-        return epoch_plan(_lengths(self.rows(epoch)), self.per_epoch, generator=generator)
-
-
-def epoch_plan(
-    lengths: NDArray[np.int64], n_batches: int, *, generator: np.random.Generator
-) -> list[NDArray[np.int64]]:
-    """Say which rows stand in which batch of an epoch, every row once.
-
-    Rows of like length come together, so that little is padded, and batches have like numbers of
-    tokens: permute, sort by length within pools, cut, permute the batches.
-    """
-    assert n_batches <= len(lengths), "every batch needs a row"
-    order = generator.permutation(len(lengths))
-    batches: list[NDArray[np.int64]] = []
-    for share in np.array_split(np.arange(n_batches), -(-n_batches // POOL)):
-        begin, end = (len(order) * edge // n_batches for edge in (share[0], share[-1] + 1))
-        pool = order[begin:end]
-        batches += _cut(pool[np.argsort(lengths[pool], kind="stable")], lengths, len(share))
-    return [batches[i] for i in generator.permutation(n_batches)]
-
-
-def _cut(
-    rows: NDArray[np.int64], lengths: NDArray[np.int64], n_batches: int
-) -> list[NDArray[np.int64]]:
-    """Cut sorted rows where the tokens so far reach the next share; no batch stays empty."""
-    so_far = np.cumsum(lengths[rows])
-    numbers = np.arange(1, n_batches)
-    cuts = np.searchsorted(so_far, so_far[-1] * numbers / n_batches, side="right")
-    cuts = np.minimum(cuts, len(rows) - n_batches + numbers)
-    cuts = np.maximum.accumulate(np.maximum(cuts, numbers) - numbers) + numbers
-    return np.split(rows, cuts)
+        return collate(self.epochs.rows_of_step(step))
 
 
 def collate(rows: Sequence[TokenRow]) -> TokenBatch:
     """Pad rows to a rectangle; targets are the inputs shifted by one."""
-    sizes = _lengths(rows) + 1
+    sizes = lengths_of(rows) + 1
     there = np.arange(sizes.max()) < sizes[:, None]
     tokens = np.zeros(there.shape, dtype=np.int64)
     tokens[there] = np.fromiter(chain.from_iterable(row.tokens for row in rows), np.int64)
@@ -154,8 +108,3 @@ def collate(rows: Sequence[TokenRow]) -> TokenBatch:
         torch.from_numpy(sizes - 1),
         torch.tensor([row.is_read_only for row in rows]),
     )
-
-
-def _lengths(rows: Sequence[TokenRow]) -> NDArray[np.int64]:
-    """Count the tokens that a model reads of each row: all but the last."""
-    return np.array([len(row.tokens) - 1 for row in rows], dtype=np.int64)

@@ -53,14 +53,14 @@ class Lesson:
                 " questions, but none are held out: set held_out as well."
             )
         batches = Batches(rows_of, batch_tokens=batch_tokens, seed=training.seed)
-        longest = sorted(batches.rows(0), key=lambda row: -len(row.tokens))[:LEAK_ROWS]
+        longest = sorted(batches.epochs.rows(0), key=lambda row: -len(row.tokens))[:LEAK_ROWS]
         sample = [row.tokens for row in longest]
         self.session.world.from_lead(lambda: self.learner.leak(sample).to_dict())
         # Chosen by held-out people, a step would flatter what they say about confidence.
         evaluate = partial(self._evaluate, chooses=training.patience > 0)
         task = NextToken(self.learner.model, batches, evaluate=evaluate)
         state = train(task, training, self.session)
-        per_epoch = batches.per_epoch
+        per_epoch = batches.epochs.per_epoch
         self.session.world.from_lead(lambda: self._close(state, sample, per_epoch))
 
     def _evaluate(self, *, chooses: bool) -> Evaluation | None:

@@ -1,0 +1,120 @@
+"""Which rows make up the batch of a step: a pure function of the rows, the seed and the step."""
+
+from collections.abc import Callable, Sequence, Sized
+from functools import lru_cache
+from typing import Generic, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnlab.errors import UserError
+from attnlab.training.randomness import rng
+
+POOL = 32  # batches that are sorted by length together
+
+Row = TypeVar("Row", bound=Sized)
+Cut = Callable[[NDArray[np.int64], NDArray[np.int64], int], list[NDArray[np.int64]]]
+"""Cuts rows, sorted by length, into so many batches; the lengths are those of all rows."""
+
+
+class BatchSize(NamedTuple):
+    """How large a batch is: how many an epoch has, and where they are cut."""
+
+    count: Callable[[NDArray[np.int64]], int]
+    cut: Cut
+
+
+class Epochs(Generic[Row]):
+    """The rows of a training set, by step; a row's length is the tokens that a model reads of it.
+
+    An epoch may draw its rows afresh.
+    """
+
+    def __init__(
+        self,
+        rows_of: Callable[[int], Sequence[Row]],
+        *,
+        size: BatchSize,
+        seed: int,
+        purpose: str,
+    ) -> None:
+        """Take the rows of each epoch, counted from 0; ``purpose`` keys the order they come in."""
+        self.rows = lru_cache(maxsize=2)(rows_of)
+        self._plan = lru_cache(maxsize=2)(self._make_plan)
+        self._size, self._seed, self._purpose = size, seed, purpose
+        first = self.rows(0)
+        if not first:
+            raise UserError("there is nothing to train on: the training set has no rows.")
+        lengths = lengths_of(first)
+        self.tokens = int(lengths.sum())
+        # Every epoch has as many batches as the first, so that a step knows its epoch.
+        self.per_epoch = min(len(first), size.count(lengths))
+
+    def rows_of_step(self, step: int) -> list[Row]:
+        """Return the rows of a step, counted from 1."""
+        epoch, index = divmod(step - 1, self.per_epoch)
+        rows = self.rows(epoch)
+        return [rows[i] for i in self._plan(epoch)[index]]
+
+    def steps_in(self, amount: float, unit: str) -> float:
+        """Turn epochs or tokens into steps."""
+        epochs = amount if unit == "epochs" else amount / self.tokens
+        return epochs * self.per_epoch
+
+    def _make_plan(self, epoch: int) -> list[NDArray[np.int64]]:
+        generator = rng(self._seed, self._purpose, epoch)
+        lengths = lengths_of(self.rows(epoch))
+        return epoch_plan(lengths, self.per_epoch, generator=generator, cut=self._size.cut)
+
+
+def tokens_a_batch(amount: int) -> BatchSize:
+    """Let batches have about as many tokens each."""
+    return BatchSize(lambda lengths: -(-int(lengths.sum()) // amount), like_tokens)
+
+
+def rows_a_batch(amount: int) -> BatchSize:
+    """Let batches have at most so many rows, and as equal numbers as can be."""
+    return BatchSize(lambda lengths: -(-len(lengths) // amount), like_rows)
+
+
+def lengths_of(rows: Sequence[Sized]) -> NDArray[np.int64]:
+    """Count the tokens that a model reads of each row."""
+    return np.array([len(row) for row in rows], dtype=np.int64)
+
+
+def epoch_plan(
+    lengths: NDArray[np.int64], n_batches: int, *, generator: np.random.Generator, cut: Cut
+) -> list[NDArray[np.int64]]:
+    """Say which rows stand in which batch of an epoch, every row once.
+
+    Rows of like length come together, so that little is padded: permute, sort by length within
+    pools, cut, permute the batches.
+    """
+    assert n_batches <= len(lengths), "every batch needs a row"
+    order = generator.permutation(len(lengths))
+    batches: list[NDArray[np.int64]] = []
+    for share in np.array_split(np.arange(n_batches), -(-n_batches // POOL)):
+        begin, end = (len(order) * edge // n_batches for edge in (share[0], share[-1] + 1))
+        pool = order[begin:end]
+        batches += cut(pool[np.argsort(lengths[pool], kind="stable")], lengths, len(share))
+    return [batches[i] for i in generator.permutation(n_batches)]
+
+
+def like_tokens(
+    rows: NDArray[np.int64], lengths: NDArray[np.int64], n_batches: int
+) -> list[NDArray[np.int64]]:
+    """Cut where the tokens so far reach the next share; no batch stays empty."""
+    so_far = np.cumsum(lengths[rows])
+    numbers = np.arange(1, n_batches)
+    cuts = np.searchsorted(so_far, so_far[-1] * numbers / n_batches, side="right")
+    cuts = np.minimum(cuts, len(rows) - n_batches + numbers)
+    cuts = np.maximum.accumulate(np.maximum(cuts, numbers) - numbers) + numbers
+    return np.split(rows, cuts)
+
+
+def like_rows(
+    rows: NDArray[np.int64], lengths: NDArray[np.int64], n_batches: int
+) -> list[NDArray[np.int64]]:
+    """Cut into numbers of rows that differ by one at most."""
+    del lengths
+    return np.array_split(rows, n_batches)
