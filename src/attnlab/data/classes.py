@@ -1,0 +1,93 @@
+"""The classes of labelled texts: which there are, whether a file keeps to them, a few of each."""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from attnlab.data.labelled_text import Example
+from attnlab.errors import UserError, did_you_mean
+
+WHOLE_NUMBER = re.compile("-?[0-9]{1,18}")
+MOST_LISTED = 20
+
+
+def class_names(examples: Sequence[Example]) -> list[str]:
+    """Return the classes in order: by number if all are whole numbers, else by text."""
+    names = set(_labels(examples))
+    if len(names) < 2:
+        found = f"there is only one class, {names.pop()!r}," if names else "there is no class"
+        raise UserError(
+            f"{found} in {len(examples):,} examples, and a classifier needs two at least."
+            " Add examples of another class, or check which column holds the label."
+        )
+    if all(map(WHOLE_NUMBER.fullmatch, names)):
+        return sorted(names, key=lambda name: (int(name), name))
+    return sorted(names)
+
+
+def check_labels(examples: Sequence[Example], classes: Sequence[str]) -> None:
+    """Refuse a label that is none of the classes; examples without a label pass."""
+    known = {None, *classes}
+    for example in examples:
+        if example.label not in known:
+            raise UserError(
+                f"{example.place}: the label {example.label!r} is none of the"
+                f" {len(classes)} classes: {_listed(classes)}."
+                f"{did_you_mean(str(example.label), classes)}"
+                " Correct it, or train on a file that has this class."
+            )
+
+
+def stratified(
+    examples: Sequence[Example], count: int, *, generator: np.random.Generator
+) -> list[Example]:
+    """Draw ``count`` examples, in file order, with the classes in the shares of the whole.
+
+    Each class gives at least one. One state of the generator orders each class in one way, so that
+    of two draws from balanced classes the smaller is part of the larger.
+    """
+    classes = class_names(examples)
+    if not len(classes) <= count <= len(examples):
+        raise UserError(
+            f"{count:,} examples cannot be drawn from {len(examples):,} of {len(classes)} classes."
+            f" Ask for {len(classes)} (one a class) to {len(examples):,} (all)."
+        )
+    labels = np.array(_labels(examples), dtype=object)
+    members = [np.flatnonzero(labels == name) for name in classes]
+    shares = _shares([len(of_class) for of_class in members], count)
+    chosen = [
+        generator.permutation(of_class)[:n] for of_class, n in zip(members, shares, strict=True)
+    ]
+    return [examples[i] for i in sorted(np.concatenate(chosen).tolist())]
+
+
+def _shares(sizes: Sequence[int], count: int) -> list[int]:
+    """Share ``count`` out by largest remainder, with at least one for each; ties go to the first.
+
+    Where the ones use up more than the remainders had to give, the classes nearest to what they
+    already have give way.
+    """
+    total = sum(sizes)
+    shares = [max(1, count * size // total) for size in sizes]
+    while (left := count - sum(shares)) != 0:
+        lacks = [count * size - total * share for size, share in zip(sizes, shares, strict=True)]
+        if left > 0:
+            shares[lacks.index(max(lacks))] += 1
+        else:
+            rich = [i for i, share in enumerate(shares) if share > 1]
+            shares[min(rich, key=lambda i: (lacks[i], -i))] -= 1
+    return shares
+
+
+def _labels(examples: Sequence[Example]) -> list[str]:
+    labels = [example.label for example in examples if example.label is not None]
+    if len(labels) < len(examples):
+        place = next(example.place for example in examples if example.label is None)
+        raise UserError(f"{place}: the label is missing. Use a file whose examples have labels.")
+    return labels
+
+
+def _listed(classes: Sequence[str]) -> str:
+    more = len(classes) - MOST_LISTED
+    return ", ".join(classes[:MOST_LISTED]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,147 @@
+"""Which cell of a table, or which key of a JSON object, is the label, the text and its pair."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from attnlab.data.text_files import Row
+from attnlab.errors import UserError, unknown_name
+
+Fields = dict[str, str]
+"""The ``text`` of a record, and its ``label`` and ``pair`` where there are such."""
+
+NAMES = {
+    "label": ("label", "stars", "answer"),
+    "text": ("text", "sentence", "review", "text_a", "sentence1", "question"),
+    "pair": ("pair", "text_b", "sentence2", "passage"),
+}
+"""What a header or a JSON key may call each of the three."""
+CALLED = "".join(f" A {field} is called {' or '.join(names)}." for field, names in NAMES.items())
+FIELD = {name: field for field, names in NAMES.items() for name in names}
+SKIP = "-"
+
+UNNAMED = {
+    ".csv": {1: ["text"], 2: ["label", "text"]},
+    ".tsv": {1: ["text"], 2: ["text", "label"], 3: ["text", "pair", "label"]},
+}
+"""The columns of a file without a header, by their number."""
+ADVICE = {
+    ".csv": "Put double quotes around a text that holds commas",
+    ".tsv": "Take the tabs out of the texts",
+}
+NO_CHARACTER = re.compile("[\0\ud800-\udfff]")
+"""What only a JSON escape can bring in: NUL, and half a character."""
+
+
+def row_fields(
+    path: Path, rows: Sequence[Row], *, columns: Sequence[str]
+) -> Iterator[tuple[int, Fields]]:
+    """Name the cells of each row, as the caller, the header, or the format says."""
+    if not rows:
+        return
+    suffix, (first_line, first) = path.suffix.lower(), rows[0]
+    if columns:
+        names, has_header = columns, _is_header_of(first, columns)
+    else:
+        names, has_header = _found_columns(f"{path}, line {first_line}", first, UNNAMED[suffix])
+    for line, cells in rows[has_header:]:
+        if len(cells) != len(names):
+            raise UserError(
+                f"{path}, line {line}: {short(cells)} is {_count(len(cells))}, and"
+                f" {len(names)} must be: {', '.join(names)}. {ADVICE[suffix]}."
+            )
+        yield line, {name: cell for name, cell in zip(names, cells, strict=True) if name != SKIP}
+
+
+def _is_header_of(first: Sequence[str], columns: Sequence[str]) -> bool:
+    """Check the caller's columns, and tell whether the cells they use hold names only."""
+    allowed = (*NAMES, SKIP)
+    for name in columns:
+        if name not in allowed:
+            raise unknown_name("column", name, allowed)
+    _check_fields("the columns", columns, [name for name in columns if name != SKIP], hint="")
+    if len(first) != len(columns):
+        return False
+    return all(_field(cell) for cell, name in zip(first, columns, strict=True) if name != SKIP)
+
+
+def _found_columns(
+    place: str, first: Sequence[str], unnamed: dict[int, list[str]]
+) -> tuple[Sequence[str], bool]:
+    """Return what each column is, and whether the first row is a header."""
+    fields = [field for field in map(_field, first) if field]
+    if len(fields) == len(first):
+        _check_fields(f"{place}: the header", first, fields, hint=CALLED)
+        return fields, True
+    if len(fields) > 1:
+        unknown = next(cell for cell in first if not _field(cell))
+        raise UserError(
+            f"{place}: {short(first)} looks like a header, but no column is called"
+            f" {short(unknown)}. Known: {', '.join(FIELD)}. Rename it, or give the columns"
+            " yourself and skip this one with '-'."
+        )
+    if len(first) not in unnamed:
+        allowed = "; ".join(", ".join(known) for known in unnamed.values())
+        raise UserError(
+            f"{place}: {short(first)} is {_count(len(first))}. Without a header there may be:"
+            f" {allowed}. Name the columns in a header."
+        )
+    return unnamed[len(first)], False
+
+
+def _check_fields(what: str, given: Sequence[str], fields: Sequence[str], *, hint: str) -> None:
+    if "text" not in fields or len(set(fields)) < len(fields):
+        raise UserError(
+            f"{what} must name one text, and at most one label and one pair, not"
+            f" {short(given)}.{hint}"
+        )
+
+
+def json_fields(place: str, line: str) -> Fields:
+    """Read a line that holds a JSON object; keys that nobody knows are left out."""
+    record = _json_object(place, line)
+    given = [(field, key) for key in record if (field := _field(key)) and record[key] is not None]
+    _check_fields(f"{place}: the keys", list(record), [field for field, _ in given], hint=CALLED)
+    return {field: _json_text(place, key, record[key]) for field, key in given}
+
+
+def _json_object(place: str, line: str) -> dict[str, Any]:
+    advice = 'Write an object a line: {"text": "…", "label": "…"}.'
+    try:
+        record = json.loads(line)
+    except json.JSONDecodeError as error:
+        reason = f"{error.msg} at character {error.colno}"
+        raise UserError(f"{place}: {short(line)} is no JSON: {reason}. {advice}") from None
+    except (ValueError, RecursionError):  # thousands of digits or of brackets
+        raise UserError(f"{place}: {short(line)} is too large to read. {advice}") from None
+    if not isinstance(record, dict):
+        raise UserError(f"{place}: {short(line)} is no JSON object. {advice}")
+    return record
+
+
+def _json_text(place: str, key: str, value: object) -> str:
+    is_label = _field(key) == "label"
+    if isinstance(value, bool | int | float) and is_label:
+        return json.dumps(value)
+    if not isinstance(value, str):
+        wanted = "text in quotes, a number, true or false" if is_label else "text in quotes"
+        raise UserError(f"{place}: {key!r} must be {wanted}, not {short(json.dumps(value))}.")
+    if found := NO_CHARACTER.search(value):
+        raise UserError(f"{place}: {key!r} holds {found[0]!r}, which is no text. Take it out.")
+    return value
+
+
+def _field(name: str) -> str | None:
+    return FIELD.get(name.strip().lower())
+
+
+def _count(columns: int) -> str:
+    return "1 column" if columns == 1 else f"{columns} columns"
+
+
+def short(value: str | Sequence[str]) -> str:
+    """Quote the beginning of what a user wrote."""
+    text = value if isinstance(value, str) else ", ".join(value)
+    return repr(text if len(text) <= 60 else text[:59] + "…")

@@ -1,0 +1,116 @@
+"""Texts to classify, alone or in pairs, with their labels: CSV, TSV or JSON lines.
+
+    .csv     label,text              *yelp*:  5,"Great gyros.<newline>Will come back."
+    .tsv     text<TAB>label          *sst2*:  one long string of cliches<TAB>0
+    .jsonl   an object a line        *boolq*: {"question": …, "passage": …, "answer": true}
+
+A first row of column names is a header and may order the columns otherwise. Labels are texts, kept
+as written: "5" and "5.0" are two classes, and "NA" and "null" are words like any other.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from attnlab.data.example_fields import Fields, json_fields, row_fields, short
+from attnlab.data.text_files import csv_rows, numbered_lines, tsv_rows
+from attnlab.errors import UserError
+
+FORMATS = {
+    ".csv": "label,text",
+    ".tsv": "text, a tab, label",
+    ".jsonl": '{"text": "…", "label": "…"} a line',
+}
+LONGEST_LABEL = 100
+"""More characters than that are a text in the label's place."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """A text, the text it is paired with, and its label, where the file gives them."""
+
+    id: str
+    """File name and line, such as ``train.csv:12``; the line is where the record starts."""
+    text: str
+    pair: str | None
+    label: str | None
+    place: str
+    """Path and line, for messages."""
+
+
+def read_labelled(
+    path: Path, *, labelled: bool = False, columns: Sequence[str] = ()
+) -> list[Example]:
+    """Read the examples of a file; ``labelled`` insists on labels, else the first record decides.
+
+    ``columns`` says what the columns of a CSV or TSV file are: ``label``, ``text``, ``pair``, or
+    ``-`` for one to skip. Either all examples have a label or none has, and so with the pair.
+    """
+    examples = [_example(path, line, fields) for line, fields in _records(path, columns)]
+    wanted = f"Write {FORMATS[path.suffix.lower()]}."
+    if not examples:
+        raise UserError(f"{path} is empty: there is no example in it. {wanted}")
+    if labelled and examples[0].label is None:
+        place = examples[0].place
+        raise UserError(f"{place}: the label is missing; every example needs one here. {wanted}")
+    _check_all_alike(examples)
+    return examples
+
+
+def _records(path: Path, columns: Sequence[str]) -> Iterable[tuple[int, Fields]]:
+    """Give the line and the fields of every record, read as the file's name says."""
+    if path.is_dir():
+        raise UserError(f"{path} is a folder. Name a {' or '.join(FORMATS)} file in it.")
+    match path.suffix.lower():
+        case ".csv":
+            return row_fields(path, csv_rows(path), columns=columns)
+        case ".tsv":
+            return row_fields(path, tsv_rows(path), columns=columns)
+        case ".jsonl" if columns:
+            raise UserError(
+                f"{path}: the columns {', '.join(columns)} are given, but a .jsonl file has keys"
+                " instead. Leave the columns out."
+            )
+        case ".jsonl":
+            lines = numbered_lines(path)
+            return [(line, json_fields(f"{path}, line {line}", text)) for line, text in lines]
+        case suffix:
+            allowed = "; ".join(f"{known} ({what})" for known, what in FORMATS.items())
+            raise UserError(
+                f"{path}: examples are not read from files that end in {suffix!r}."
+                f" Allowed: {allowed}."
+            )
+
+
+def _example(path: Path, line: int, fields: Fields) -> Example:
+    place = f"{path}, line {line}"
+    text, pair, label = fields["text"], fields.get("pair", ""), fields.get("label", "").strip()
+    if not text.strip():
+        raise UserError(f"{place}: the text is empty. Write one, or take the record out.")
+    if len(label) > LONGEST_LABEL:
+        raise UserError(
+            f"{place}: the label {short(label)} is {len(label)} characters long, and at most"
+            f" {LONGEST_LABEL} are allowed. If it is the text, name the columns in a header."
+        )
+    pair_or_none = pair if pair.strip() else None
+    return Example(f"{path.name}:{line}", text, pair_or_none, label or None, place)
+
+
+def _check_all_alike(examples: Sequence[Example]) -> None:
+    """Refuse a label or a pair that only some of the examples have."""
+    first = examples[0]
+    for example in examples:
+        for role, value, wanted in (
+            ("label", example.label, first.label),
+            ("pair", example.pair, first.pair),
+        ):
+            if (value is None) != (wanted is None):
+                raise UserError(
+                    f"{example.place}: the {role} is {_or_missing(value)}, but that of"
+                    f" {first.place} is {_or_missing(wanted)}."
+                    f" Give every example a {role}, or none."
+                )
+
+
+def _or_missing(value: str | None) -> str:
+    return "missing" if value is None else short(value)

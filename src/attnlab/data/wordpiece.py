@@ -1,0 +1,263 @@
+"""BERT's tokenizer: words, then the longest known pieces of each (WordPiece).
+
+    text      The café wasn't unaffable.
+    words     the  cafe  wasn  '  t  unaffable  .
+    pieces    the  cafe  wasn  '  t  una ##ffa ##ble  .
+
+Wu et al. 2016, arXiv:1609.08144, and Devlin et al. 2019, arXiv:1810.04805, whose released
+vocabularies (``vocab.txt``, a token a line) this reads. Words are made as ``BertNormalizer`` and
+``BertPreTokenizer`` of the tokenizers library make them:
+
+1. control characters and U+FFFD go away, white space parts words;
+2. a Chinese character is a word of its own;
+3. where the vocabulary is lower-case, accents are taken off (NFD, without Mn) and every character
+   is made lower-case by itself, so that a Σ at the end of a word is σ, not ς;
+4. a punctuation mark is a word of its own: the ASCII ones, ``$`` and ``^`` too, and Unicode's P.
+
+The library knows the marks of Unicode 8 (2015), and Python newer ones: an accent, a punctuation or
+a format mark that was added or reclassified since is taken for one here and for a letter there, or
+the other way round; and a capital that is too new for Python stays one. With Python 3.11 that makes
+559 characters of rare scripts. On all others the two agree.
+"""
+
+import re
+import string
+import unicodedata
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+from attnlab.data.text_files import read_text
+from attnlab.errors import UserError
+from attnlab.runs.files import replace_file
+
+PAD, UNK, CLS, SEP, MASK = SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+INSIDE = "##"
+"""What a piece begins with that does not begin a word."""
+LONGEST_WORD = 100
+"""In characters; a longer word is unknown."""
+REMEMBERED = 2**18
+"""So many different runs of characters are looked up once only: some tens of megabytes."""
+
+WHITE = (
+    " \t\n\r\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
+)
+"""Not the control characters that Python calls white, such as U+001C: they go away."""
+_RUN = re.compile(f"[^{WHITE}]+")
+_CONTROL = {"Cc", "Cf", "Co", "Cs"}  # not Cn: what is unassigned today may be a letter tomorrow
+_IDEOGRAPHS = (
+    (0x3400, 0x4DBF),
+    (0x4E00, 0x9FFF),
+    (0xF900, 0xFAFF),
+    (0x20000, 0x2A6DF),
+    (0x2A700, 0x2B73F),
+    (0x2B740, 0x2B81F),
+    (0x2B920, 0x2CEAF),  # the block begins at 0x2B820; the library has it so
+    (0x2F800, 0x2FA1F),
+)
+
+
+class Encoded(NamedTuple):
+    """One or two texts as BERT reads them."""
+
+    tokens: list[int]
+    types: list[int]
+    """0 up to the first [SEP], 1 after it."""
+
+
+class WordPiece:
+    """Words and pieces of words, and the five tokens that are no text.
+
+    A text is only ever text: "[SEP]" in a review becomes ``[``, ``sep`` and ``]``. Hub tokenizers
+    make the special token of it, so that whoever writes the text could end it, and begin a second
+    one, where the program did not.
+    """
+
+    def __init__(
+        self, tokens: Sequence[str], *, lowercase: bool = True, source: str = "the vocabulary"
+    ) -> None:
+        """Take the tokens in the order of their ids; ``source`` is what messages call them."""
+        self.id_to_token = tuple(tokens)
+        self.lowercase = lowercase
+        self._ids = _numbered(self.id_to_token, source)
+        self._inside = {
+            token.removeprefix(INSIDE): i for token, i in self._ids.items() if token[:2] == INSIDE
+        }
+        self._longest = max(map(len, self._ids))
+        self._file = "".join(f"{token}\n" for token in tokens).encode()
+        self._pieces = lru_cache(REMEMBERED)(self._pieces_of_run)
+
+    @classmethod
+    def read(cls, path: Path, *, lowercase: bool = True) -> "WordPiece":
+        """Read a ``vocab.txt``; ``lowercase`` must be what the vocabulary was made with."""
+        lines = read_text(path).removesuffix("\n").split("\n")
+        tokens = [line.rstrip(WHITE) for line in lines]
+        vocabulary = cls(tokens, lowercase=lowercase, source=str(path))
+        vocabulary._file = path.read_bytes()
+        return vocabulary
+
+    def write(self, path: Path) -> None:
+        """Write a ``vocab.txt``, byte for byte the one that was read."""
+        replace_file(path, self._file)
+
+    def __len__(self) -> int:
+        """Count the tokens, the special ones too."""
+        return len(self.id_to_token)
+
+    @property
+    def pad(self) -> int:
+        """The id of [PAD], which fills a row up."""
+        return self._ids[PAD]
+
+    @property
+    def unk(self) -> int:
+        """The id of [UNK], which a word becomes that has no pieces."""
+        return self._ids[UNK]
+
+    @property
+    def cls(self) -> int:
+        """The id of [CLS], which begins a row."""
+        return self._ids[CLS]
+
+    @property
+    def sep(self) -> int:
+        """The id of [SEP], which ends each text of a row."""
+        return self._ids[SEP]
+
+    @property
+    def mask(self) -> int:
+        """The id of [MASK], which stands for a hidden token."""
+        return self._ids[MASK]
+
+    @property
+    def special_ids(self) -> frozenset[int]:
+        """The five tokens that are no text."""
+        return frozenset(self._ids[token] for token in SPECIAL)
+
+    def encode(self, text: str) -> list[int]:
+        """Turn text into tokens, without [CLS] and [SEP]."""
+        return list(chain.from_iterable(map(self._pieces, _RUN.findall(text))))
+
+    def tokens(self, text: str) -> list[str]:
+        """Turn text into tokens as they are written in the vocabulary."""
+        return [self.id_to_token[token] for token in self.encode(text)]
+
+    def pair(
+        self, first: Sequence[int], second: Sequence[int] | None = None, *, max_len: int
+    ) -> Encoded:
+        """Return ``[CLS] first [SEP]`` or ``[CLS] first [SEP] second [SEP]``, cut to ``max_len``.
+
+        What is too long is cut at its end, "longest first" as the tokenizers library does it: a
+        text that has at most half of the room stays whole and the other one gets the rest; else
+        each gets half, and the longer one the odd token (the second one if they are equally long).
+        """
+        n_special = 2 if second is None else 3
+        if max_len < n_special:
+            raise UserError(
+                f"max_len = {max_len} is not possible: [CLS] and [SEP] alone are {n_special} tokens"
+                f" here; take {n_special} or more."
+            )
+        room = max_len - n_special
+        if second is None:
+            tokens = [self.cls, *first[:room], self.sep]
+            return Encoded(tokens, [0] * len(tokens))
+        of_first, of_second = _longest_first(len(first), len(second), room)
+        left = [self.cls, *first[:of_first], self.sep]
+        right = [*second[:of_second], self.sep]
+        return Encoded(left + right, [0] * len(left) + [1] * len(right))
+
+    def _pieces_of_run(self, run: str) -> tuple[int, ...]:
+        """Return the pieces of characters without white space between them."""
+        text = run.translate(_CLEAN)
+        if self.lowercase:
+            text = unicodedata.normalize("NFD", text).translate(_FOLDED)
+        else:
+            text = text.translate(_APART)
+        return tuple(chain.from_iterable(map(self._pieces_of_word, text.split())))
+
+    def _pieces_of_word(self, word: str) -> list[int]:
+        """Take the longest known piece again and again; [UNK] if that leads nowhere."""
+        if len(word) > LONGEST_WORD:
+            return [self.unk]
+        pieces: list[int] = []
+        begin, known = 0, self._ids
+        while begin < len(word):
+            for end in range(min(len(word), begin + self._longest), begin, -1):
+                if (piece := known.get(word[begin:end])) is not None:
+                    break
+            else:
+                return [self.unk]
+            pieces.append(piece)
+            begin, known = end, self._inside
+        return pieces
+
+
+def _longest_first(first: int, second: int, room: int) -> tuple[int, int]:
+    """Say how many tokens each of two texts keeps."""
+    half, odd = divmod(room, 2)
+    if first + second <= room:
+        return first, second
+    if min(first, second) <= half:
+        return (first, room - first) if first <= second else (room - second, second)
+    return (half, half + odd) if first <= second else (half + odd, half)
+
+
+def _numbered(tokens: Sequence[str], source: str) -> dict[str, int]:
+    """Give each token the number of its line, counted from 0."""
+    ids: dict[str, int] = {}
+    for number, token in enumerate(tokens):
+        if not token or "\n" in token or token[-1] in WHITE:
+            raise UserError(
+                f"{source}, line {number + 1}: {token!r} is no token. A line holds one token, not"
+                " nothing, and no white space after it."
+            )
+        if token in ids:
+            raise UserError(
+                f"{source}, line {number + 1}: {token!r} stands in line {ids[token] + 1} already;"
+                " a token has one id. Take one out."
+            )
+        ids[token] = number
+    missing = [token for token in SPECIAL if token not in ids]
+    if missing:
+        raise UserError(
+            f"{source} has no {' '.join(missing)} in its {len(tokens)} lines; BERT's vocabulary has"
+            f" {' '.join(SPECIAL)}."
+        )
+    return ids
+
+
+class _Table(dict[int, str]):
+    """What ``str.translate`` makes of each character, found out when it is first met."""
+
+    def __init__(self, rule: Callable[[str], str]) -> None:
+        super().__init__()
+        self._rule = rule
+
+    def __missing__(self, code: int) -> str:
+        self[code] = becomes = self._rule(chr(code))
+        return becomes
+
+
+def _clean(character: str) -> str:
+    """Drop what is no text; a Chinese character stands by itself."""
+    if character == "\ufffd" or unicodedata.category(character) in _CONTROL:
+        return ""
+    is_ideograph = any(low <= ord(character) <= high for low, high in _IDEOGRAPHS)
+    return f" {character} " if is_ideograph else character
+
+
+def _apart(character: str) -> str:
+    """Let a punctuation mark stand by itself."""
+    is_mark = character in string.punctuation or unicodedata.category(character)[0] == "P"
+    return f" {character} " if is_mark else character
+
+
+def _folded(character: str) -> str:
+    """Drop an accent, make a letter lower-case, let a punctuation mark stand by itself."""
+    return "" if unicodedata.category(character) == "Mn" else _apart(character).lower()
+
+
+_CLEAN, _APART, _FOLDED = _Table(_clean), _Table(_apart), _Table(_folded)
