@@ -70,8 +70,8 @@ class DotProduct(nn.Module):
 
 def dot_product_attention(
     q: Float[Tensor, "B H T K"],
-    k: Float[Tensor, "B H T K"],
-    v: Float[Tensor, "B H T K"],
+    k: Float[Tensor, "B H N K"],
+    v: Float[Tensor, "B H N K"],
     *,
     context: Context,
     dropout: nn.Dropout,

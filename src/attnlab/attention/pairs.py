@@ -53,8 +53,8 @@ def attend(
 
 def recall(
     q: Float[Tensor, "B H T K"],
-    k: Float[Tensor, "B H T K"],
-    v: Float[Tensor, "B H T K"],
+    k: Float[Tensor, "B H N K"],
+    v: Float[Tensor, "B H N K"],
     context: Context,
 ) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B H S K"], Float[Tensor, "B H S K"]]:
     """Put queries and keys at their positions, and what was seen before in front of the keys."""

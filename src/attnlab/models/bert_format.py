@@ -1,0 +1,261 @@
+"""BERT as the hub keeps it: config.json, vocab.txt and a file of tensors under transformers' names.
+
+    ours                      there
+    body.layers.0.attn.proj   bert.encoder.layer.0.attention.output.dense
+
+Read with or without ``bert.`` in front, a pooler, heads, or TensorFlow's gamma and beta; written as
+transformers writes it. Nothing of transformers is loaded.
+"""
+
+import hashlib
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import safetensors.torch
+import torch
+from torch import Tensor, nn
+
+from attnlab.assets.tensors import read_tensors
+from attnlab.attention.contract import check_heads
+from attnlab.config import from_dict
+from attnlab.errors import UserError
+from attnlab.models.sizes import BertSize
+from attnlab.runs.files import read_json, replace_file, to_json
+
+CONFIG, VOCABULARY, TOKENIZER = "config.json", "vocab.txt", "tokenizer_config.json"
+WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+KEYS = {
+    "vocab_size": "vocab_size",
+    "d_model": "hidden_size",
+    "n_heads": "num_attention_heads",
+    "n_layers": "num_hidden_layers",
+    "d_mlp": "intermediate_size",
+    "max_len": "max_position_embeddings",
+    "n_types": "type_vocab_size",
+    "dropout": "hidden_dropout_prob",
+    "attention_dropout": "attention_probs_dropout_prob",
+    "activation": "hidden_act",
+    "layer_norm_eps": "layer_norm_eps",
+    "initial_std": "initializer_range",
+}
+"""Our sizes, and what config.json calls them."""
+REQUIRED = ("vocab_size", "d_model", "n_heads", "n_layers", "d_mlp")
+ACTIVATIONS = {"gelu_pytorch_tanh": "gelu_new"}
+"""Other names of what we have."""
+PARTS = (
+    ("body.embeddings.words", "bert.embeddings.word_embeddings"),
+    ("body.embeddings.positions", "bert.embeddings.position_embeddings"),
+    ("body.embeddings.types", "bert.embeddings.token_type_embeddings"),
+    ("body.embeddings.norm", "bert.embeddings.LayerNorm"),
+    (r"body.layers.\d+.attn.query", r"bert.encoder.layer.\d+.attention.self.query"),
+    (r"body.layers.\d+.attn.key", r"bert.encoder.layer.\d+.attention.self.key"),
+    (r"body.layers.\d+.attn.value", r"bert.encoder.layer.\d+.attention.self.value"),
+    (r"body.layers.\d+.attn.proj", r"bert.encoder.layer.\d+.attention.output.dense"),
+    (r"body.layers.\d+.norm1", r"bert.encoder.layer.\d+.attention.output.LayerNorm"),
+    (r"body.layers.\d+.up", r"bert.encoder.layer.\d+.intermediate.dense"),
+    (r"body.layers.\d+.down", r"bert.encoder.layer.\d+.output.dense"),
+    (r"body.layers.\d+.norm2", r"bert.encoder.layer.\d+.output.LayerNorm"),
+    ("body.pooler", "bert.pooler.dense"),
+    ("classifier", "classifier"),
+    ("masked.transform", "cls.predictions.transform.dense"),
+    ("masked.norm", "cls.predictions.transform.LayerNorm"),
+    ("masked", "cls.predictions"),
+)
+TIED = "bert.embeddings.word_embeddings.weight"
+SAME = {
+    "cls.predictions.decoder.weight": TIED,
+    "cls.predictions.decoder.bias": "cls.predictions.bias",
+}
+"""What some files hold twice."""
+UNUSED = re.compile(
+    r"(bert\.embeddings\.position_ids|cls\.seq_relationship\.\w+|(bert\.)?fit_denses?\..+)"
+)
+"""Positions as a list, next-sentence prediction, and the layers that TinyBERT was distilled by."""
+HEADS = ("body.pooler.", "classifier.", "masked.")
+"""What a checkpoint need not have: it is then begun afresh."""
+
+
+@dataclass(frozen=True)
+class Pretrained:
+    """A checkpoint: its size, its tensors under our names, and where it came from."""
+
+    size: BertSize
+    tensors: Mapping[str, Tensor]
+    folder: Path
+    sha256: str
+    """Of config.json, vocab.txt and the file of tensors."""
+
+    @property
+    def vocabulary(self) -> Path:
+        """The file with a token a line."""
+        return self.folder / VOCABULARY
+
+
+def read_bert(folder: Path) -> Pretrained:
+    """Read a folder in the hub's layout; a tensor that does not belong there is named."""
+    if not folder.is_dir():
+        raise UserError(f"there is no folder {folder} with a model.")
+    path = next((folder / name for name in WEIGHTS if (folder / name).is_file()), None)
+    if path is None:
+        raise UserError(f"{folder} holds no weights: neither {' nor '.join(WEIGHTS)} is there.")
+    size = read_size(folder / CONFIG)
+    if not (folder / VOCABULARY).is_file():
+        raise UserError(f"{folder} has no {VOCABULARY}, which says what the tokens are.")
+    tensors = _ours(read_tensors(path), path)
+    _refuse_more_layers(size, tensors, folder)
+    digest = hashlib.sha256()
+    for file in (folder / CONFIG, folder / VOCABULARY, path):
+        digest.update(file.read_bytes())
+    return Pretrained(size, tensors, folder, digest.hexdigest())
+
+
+def read_size(path: Path) -> BertSize:
+    """Read config.json; a model of another kind, or with parts we do not have, is refused."""
+    config = read_json(path)
+    kind = config.get("model_type", "bert")
+    if kind != "bert":
+        raise UserError(f"{path}: model_type is {kind!r}; this is the place for 'bert' alone.")
+    unusual = {"position_embedding_type": "absolute", "is_decoder": False}
+    for key, usual in unusual.items():
+        if config.get(key, usual) != usual:
+            raise UserError(f"{path}: {key} is {config[key]!r}; only {usual!r} is built here.")
+    missing = [KEYS[name] for name in REQUIRED if KEYS[name] not in config]
+    if missing:
+        raise UserError(f"{path} does not say {', '.join(missing)}.")
+    if config.get(KEYS["activation"]) in ACTIVATIONS:
+        config[KEYS["activation"]] = ACTIVATIONS[config[KEYS["activation"]]]
+    size = BertSize()
+    for ours, there in KEYS.items():
+        if there in config:
+            checked = from_dict(BertSize, {ours: config[there]}, origin=f"{path}, {there}")
+            size = replace(size, **{ours: getattr(checked, ours)})
+    check_heads(size.d_model, size.n_heads)
+    return size
+
+
+def is_lowercase(folder: Path) -> bool:
+    """Say whether texts are put into lower case; a checkpoint that does not say is of that kind."""
+    path = folder / TOKENIZER
+    return not path.is_file() or bool(read_json(path).get("do_lower_case", True))
+
+
+def load_pretrained(model: nn.Module, pretrained: Pretrained) -> list[str]:
+    """Give a model its weights; return the names of what the checkpoint lacks and stays as drawn.
+
+    Only heads may be lacking. A classifier for another number of classes is not taken.
+    """
+    wanted = model.state_dict()
+    there = pretrained.tensors
+    fresh = [
+        name
+        for name, value in wanted.items()
+        if name.startswith(HEADS)
+        and (name not in there or _is_other_classifier(name, value, there))
+    ]
+    missing = [name for name in wanted if name not in there and name not in fresh]
+    if missing:
+        raise UserError(
+            f"{pretrained.folder} lacks {len(missing)} of the model's tensors:"
+            f" {_listed([hub_name(name) for name in missing])}."
+        )
+    for name in wanted.keys() - set(fresh):
+        if there[name].shape != wanted[name].shape:
+            raise UserError(
+                f"{pretrained.folder}: {hub_name(name)} has the shape {list(there[name].shape)},"
+                f" but {CONFIG} asks for {list(wanted[name].shape)}."
+            )
+    model.load_state_dict({name: there[name] for name in wanted if name not in fresh}, strict=False)
+    return fresh
+
+
+def write_bert(
+    model: nn.Module, pretrained: Pretrained, folder: Path, *, classes: Collection[str] = ()
+) -> None:
+    """Write a model that grew from a checkpoint as transformers would; it opens there and here."""
+    size = pretrained.size
+    folder.mkdir(parents=True, exist_ok=True)
+    tensors = {hub_name(name): value for name, value in model.state_dict().items()}
+    tensors = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
+    classifies, masked = "classifier.weight" in tensors, "cls.predictions.bias" in tensors
+    kind = "ForSequenceClassification" if classifies else "ForMaskedLM" if masked else "Model"
+    config: dict[str, Any] = {there: getattr(size, ours) for ours, there in KEYS.items()}
+    config |= {"model_type": "bert", "architectures": [f"Bert{kind}"], "pad_token_id": 0}
+    if classes:
+        config["id2label"] = {str(i): name for i, name in enumerate(classes)}
+        config["label2id"] = {name: i for i, name in enumerate(classes)}
+    replace_file(folder / CONFIG, to_json(config))
+    replace_file(folder / WEIGHTS[0], safetensors.torch.save(tensors, {"format": "pt"}))
+    lowercase = {"do_lower_case": is_lowercase(pretrained.folder)}
+    replace_file(folder / TOKENIZER, to_json({"tokenizer_class": "BertTokenizer", **lowercase}))
+    replace_file(folder / VOCABULARY, pretrained.vocabulary.read_bytes())
+
+
+def hub_name(name: str) -> str:
+    """Translate one of our names."""
+    return _translate(name, dict(PARTS)) or name
+
+
+def _ours(tensors: Mapping[str, Tensor], path: Path) -> dict[str, Tensor]:
+    """Rename a file's tensors, in float32; what has no place in a BERT is refused by name."""
+    there = {_usual(name): value for name, value in tensors.items()}
+    names = {there: ours for ours, there in PARTS}
+    found, strange = {}, []
+    for name, value in there.items():
+        if UNUSED.fullmatch(name):
+            continue
+        same = there.get(SAME.get(name, ""))
+        if same is not None and torch.equal(same, value):
+            continue
+        ours = _translate(name, names)
+        if ours is None:
+            strange.append(name)
+        else:
+            found[ours] = value.float()
+    if strange:
+        raise UserError(
+            f"{path} holds {len(strange)} tensors that have no place in a BERT: {_listed(strange)}."
+        )
+    return found
+
+
+def _usual(name: str) -> str:
+    """Write a file's name of a tensor the way transformers writes it today."""
+    name = name.replace("LayerNorm.gamma", "LayerNorm.weight")
+    name = name.replace("LayerNorm.beta", "LayerNorm.bias")
+    is_body = name.startswith(("embeddings.", "encoder.", "pooler."))
+    return f"bert.{name}" if is_body else name
+
+
+def _translate(name: str, names: Mapping[str, str]) -> str | None:
+    """Put another part's name before the last word; layers keep their number."""
+    part, _, last = name.rpartition(".")
+    number = re.search(r"\.(\d+)\.", part)
+    pattern = re.sub(r"\.\d+\.", r".\\d+.", part)
+    if pattern not in names or last not in ("weight", "bias"):
+        return None
+    other = names[pattern].replace(r"\d+", number[1] if number else "")
+    return f"{other}.{last}"
+
+
+def _refuse_more_layers(size: BertSize, tensors: Mapping[str, Tensor], folder: Path) -> None:
+    """Refuse layers that the configuration does not know of: they would be left out unseen."""
+    numbers = {int(name.split(".")[2]) for name in tensors if name.startswith("body.layers.")}
+    extra = sorted(n for n in numbers if n >= size.n_layers)
+    if extra:
+        names = [hub_name(n) for n in tensors if n.startswith(f"body.layers.{extra[0]}.")]
+        raise UserError(
+            f"{folder}: {CONFIG} says {KEYS['n_layers']} = {size.n_layers}, but the weights have"
+            f" layer {extra[0]} as well ({_listed(names)})."
+        )
+
+
+def _is_other_classifier(name: str, value: Tensor, there: Mapping[str, Tensor]) -> bool:
+    return name.startswith("classifier.") and there[name].shape != value.shape
+
+
+def _listed(names: Collection[str]) -> str:
+    shown = sorted(names)[:6]
+    return ", ".join(shown) + (", …" if len(names) > len(shown) else "")

@@ -1,0 +1,90 @@
+"""The task of an encoder that tells classes, and perhaps fills in masked tokens beside."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor
+
+from attnlab.data.batches import IGNORED
+from attnlab.data.epochs import Epochs
+from attnlab.data.text_batches import JointBatch, TextBatch, TextRow, collate_texts
+from attnlab.models.bert import BertForCLSMLM, BertForSequenceClassification
+from attnlab.training.parameter_groups import ParameterGroups
+from attnlab.training.task import Evaluation, Term
+
+CLASSES, MASKED = "classification", "masked"
+"""What the two parts of the loss are called."""
+ASKED_AT_ONCE = 64
+
+
+class Classification:
+    """An encoder and the texts it learns from; implements ``training.task.Task``.
+
+    The loss is ``classification + alpha · masked``. A stream that is shorter begins again.
+    """
+
+    def __init__(
+        self,
+        model: BertForSequenceClassification,
+        labelled: Epochs[TextRow],
+        *,
+        unlabelled: Epochs[TextRow] | None = None,
+        alpha: float = 0.0,
+        evaluate: Callable[[], Evaluation | None] = lambda: None,
+    ) -> None:
+        self.model, self.alpha, self.evaluate = model, alpha, evaluate
+        self.steps_in = labelled.steps_in
+        self._streams = {CLASSES: labelled}
+        if unlabelled is not None:
+            assert isinstance(model, BertForCLSMLM), "nobody would fill the masked tokens in"
+            self._streams[MASKED] = unlabelled
+
+    def batch(self, step: int) -> JointBatch:
+        """Return the batch of a step, counted from 1: some texts of each stream."""
+        streams = self._streams.items()
+        return JointBatch({name: collate_texts(rows.rows_of_step(step)) for name, rows in streams})
+
+    def loss(self, part: JointBatch) -> Mapping[str, Term]:
+        """Return the summed cross-entropy of the classes, and of the masked tokens."""
+        losses = {CLASSES: self._tell, MASKED: self._fill_in}
+        scales = {CLASSES: 1.0, MASKED: self.alpha}
+        return {
+            name: Term(losses[name](batch), batch.weight, scales[name])
+            for name, batch in part.streams.items()
+            if batch.weight
+        }
+
+    def parameter_groups(self) -> ParameterGroups:
+        """Matrices are those of the body; heads belong with the embeddings."""
+        return ParameterGroups.of(self.model, embeddings=["classifier.weight"])
+
+    def _tell(self, batch: TextBatch) -> Float[Tensor, ""]:
+        scores = self.model(batch.tokens, batch.types, batch.padding)
+        return F.cross_entropy(scores, batch.targets[:, 0], reduction="sum")
+
+    def _fill_in(self, batch: TextBatch) -> Float[Tensor, ""]:
+        """Only the masked places are scored, and only there the head is worked out."""
+        assert isinstance(self.model, BertForCLSMLM)
+        chosen = batch.targets != IGNORED
+        hidden = self.model.body(batch.tokens, batch.types, batch.padding)
+        scores = self.model.guess(hidden[chosen])
+        return F.cross_entropy(scores, batch.targets[chosen], reduction="sum")
+
+
+def class_probabilities(
+    model: BertForSequenceClassification, rows: Sequence[TextRow]
+) -> Float[Tensor, "N C"]:
+    """Return how likely each class is for each text, in the order given; texts of like length go
+    through the model together.
+    """
+    device = next(model.parameters()).device
+    order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
+    found = []
+    for start in range(0, len(order), ASKED_AT_ONCE):
+        batch = collate_texts([rows[i] for i in order[start : start + ASKED_AT_ONCE]]).to(device)
+        scores = model(batch.tokens, batch.types, batch.padding)
+        found.append(scores.double().softmax(-1).cpu())
+    table = torch.cat(found)
+    return torch.empty_like(table).index_copy(0, torch.tensor(order), table)

@@ -1,0 +1,45 @@
+"""A table of tokens with only those rows that any text needs.
+
+A row whose token never occurs has no gradient, so an optimiser without weight decay on tables never
+moves it: leaving it out changes no number, and saves clearing, clipping and moving it in every
+step. A head that scores all tokens gives every row a gradient; with one, the table stays whole.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from attnlab.data.text_batches import TextRow
+from attnlab.models.bert import Bert
+
+
+@dataclass(frozen=True)
+class UsedRows:
+    """The ids of the tokens that occur, sorted."""
+
+    ids: Int[np.ndarray, " N"]
+
+    @classmethod
+    def of(cls, *texts: Sequence[TextRow]) -> "UsedRows":
+        """Collect the tokens of all texts; 0, which pads, is always among them."""
+        found = {0, *(token for rows in texts for row in rows for token in row.tokens)}
+        return cls(np.array(sorted(found)))
+
+    def renumbered(self, rows: Sequence[TextRow]) -> list[TextRow]:
+        """Name the tokens of texts by their rows in the small table."""
+        return [replace(row, tokens=np.searchsorted(self.ids, row.tokens).tolist()) for row in rows]
+
+    def shrink(self, body: Bert) -> None:
+        """Take the other rows out of a model's table."""
+        table = body.embeddings.words.weight.detach()[torch.from_numpy(self.ids)]
+        body.embeddings.words = nn.Embedding(len(table), table.shape[1], _weight=table)
+
+    def grow(self, body: Bert, whole: Float[Tensor, "V D"]) -> None:
+        """Put a model's table back into the whole one, whose other rows are as they were."""
+        table = whole.clone()
+        table[torch.from_numpy(self.ids)] = body.embeddings.words.weight.detach().to(table)
+        body.embeddings.words = nn.Embedding(len(table), table.shape[1], _weight=table)

@@ -1,0 +1,49 @@
+"""Leaving unused rows of the table out changes no number."""
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from attnlab.data.text_batches import TextRow, collate_texts
+from attnlab.models.bert import BertForSequenceClassification
+from attnlab.models.used_rows import UsedRows
+from small_bert import small_size
+
+ROWS = [
+    TextRow("a", [2, 9, 17, 3], [0] * 4, [1]),
+    TextRow("b", [2, 9, 5, 5, 3], [0] * 5, [0]),
+    TextRow("c", [2, 20, 3], [0] * 3, [2]),
+]
+
+
+def trained(rows: list[TextRow], model: BertForSequenceClassification) -> None:
+    optimiser = torch.optim.AdamW(model.parameters(), lr=1e-2, weight_decay=0.0)
+    for _ in range(4):
+        batch = collate_texts(rows)
+        optimiser.zero_grad()
+        scores = model(batch.tokens, batch.types, batch.padding)
+        F.cross_entropy(scores, batch.targets[:, 0]).backward()
+        optimiser.step()
+
+
+def new_model() -> BertForSequenceClassification:
+    torch.manual_seed(0)
+    return BertForSequenceClassification(small_size(), 3).double()
+
+
+def test_training_on_the_rows_that_occur_gives_the_same_weights() -> None:
+    whole, small = new_model(), new_model()
+    table = small.body.embeddings.words.weight.detach().clone()
+    used = UsedRows.of(ROWS)
+    assert used.ids.tolist() == [0, 2, 3, 5, 9, 17, 20]
+    trained(ROWS, whole)
+    used.shrink(small.body)
+    assert small.body.embeddings.words.num_embeddings == 7
+    trained(used.renumbered(ROWS), small)
+    used.grow(small.body, table)
+    for name, value in whole.state_dict().items():
+        torch.testing.assert_close(small.state_dict()[name], value, atol=1e-12, rtol=0)
+    unused = np.setdiff1d(np.arange(22), used.ids)
+    assert torch.equal(small.body.embeddings.words.weight[unused], table[unused])
+    moved = small.body.embeddings.words.weight[torch.tensor([2, 9])] != table[[2, 9]]
+    assert bool(moved.any())
