@@ -194,3 +194,45 @@ def test_a_shift_puts_padding_before_the_text_as_far_as_the_block_has_room() -> 
                 assert after.scored == [False] * shift + [True] * len(before.tokens)
             shifts.add(shift)
     assert 5 in shifts
+
+
+LIFE = "John Stephen. Born in Glasgow, Stephen became a welder in New York and died in May."
+
+
+def test_a_span_that_opens_after_the_name_ends_before_another_name() -> None:
+    vocabulary = CharacterVocabulary.of([LIFE])
+    objective: SpanCorruption = OBJECTIVES.build(
+        "span_corruption", [LIFE], vocabulary, options={"block": 128, "from_name": 1.0}
+    )
+    foretold = Counter()
+    for seed in range(200):
+        (row,) = objective.rows(np.random.default_rng(seed))
+        name, suffix, span = vocabulary.decode(list(row.tokens)).split("⁇")
+        assert name + span + suffix == LIFE
+        assert name == "John Stephen"
+        foretold[suffix.split()[0].strip(",")] += 1
+    # Stephen is the name itself, and New York stands beyond half of the text
+    assert set(foretold) == {"Born", "Glasgow"}
+    assert min(foretold.values()) > 60  # of 100: below with a probability of 1e-8
+
+
+def test_the_share_of_rows_that_open_after_the_name_is_kept() -> None:
+    """Of 2,000 rows, a share 6 standard deviations off has a probability below 1e-8."""
+    vocabulary = CharacterVocabulary.of([LIFE])
+    options = {"block": 128, "from_name": 0.3}
+    objective: SpanCorruption = OBJECTIVES.build(
+        "span_corruption", [LIFE] * 2000, vocabulary, options=options
+    )
+    rows = [vocabulary.decode(list(r.tokens)) for r in objective.rows(np.random.default_rng(0))]
+    opened = sum(row.startswith(("John Stephen⁇Born", "John Stephen⁇Glasgow")) for row in rows)
+    assert abs(opened / 2000 - 0.3) < 6 * math.sqrt(0.21 / 2000)
+
+
+def test_a_text_without_another_name_is_corrupted_as_ever() -> None:
+    text = "Ana Silva. she sings and dances, and then she sings again."
+    vocabulary = CharacterVocabulary.of([text])
+    options = {"block": 128, "from_name": 1.0}
+    named = OBJECTIVES.build("span_corruption", [text], vocabulary, options=options)
+    plain = OBJECTIVES.build("span_corruption", [text], vocabulary, options={"block": 128})
+    (first,), (second,) = (o.rows(np.random.default_rng(4)) for o in (named, plain))
+    assert first == second

@@ -119,7 +119,9 @@ class EvaluateSettings:
 
 
 CHARACTERS = VocabularySettings("characters")
-ALIGNED_SPANS = ObjectiveSettings("span_corruption", {"block": 128, "shift": len("Where was ")})
+ALIGNED_SPANS = ObjectiveSettings(
+    "span_corruption", {"block": 128, "shift": len("Where was "), "from_name": 0.5}
+)
 COURSE_MODEL = replace(SIZES["course"], dropout=0.0)
 COURSE_OPTIMISER = OptimiserSettings(
     "adamw", lr=6e-4, options={"betas": [0.9, 0.95], "weight_decay": 0.1}
@@ -133,8 +135,7 @@ RECIPES: dict[str, tuple[PretrainSettings, FinetuneSettings]] = {
             vocabulary=CHARACTERS,
             objective=ALIGNED_SPANS,
             model=COURSE_MODEL,
-            questions_from=36,
-            training=replace(RECALL_TRAINING, length="40 epochs"),
+            training=replace(RECALL_TRAINING, length="27 epochs"),
         ),
         FinetuneSettings(
             vocabulary=CHARACTERS,
