@@ -41,7 +41,7 @@ test-slow: $(READY)  ## the slow tests alone: twenty kill points and more
 	$(PYTEST) -m slow
 
 bench: $(READY)  ## the benchmarks that need no data of yours; each prints ratios and writes results/NAME.json
-	@for file in $(filter-out benchmarks/measure.py benchmarks/results.py benchmarks/rivals.py benchmarks/plain_gpt.py benchmarks/knowledge_recall.py benchmarks/knowledge_course.py benchmarks/knowledge_confidence.py,$(wildcard benchmarks/*.py)); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+	@for file in $(filter-out benchmarks/measure.py benchmarks/results.py benchmarks/rivals.py benchmarks/plain_gpt.py benchmarks/knowledge_recall.py benchmarks/knowledge_course.py benchmarks/knowledge_confidence.py benchmarks/encoder_speed.py benchmarks/yelp_classifier.py,$(wildcard benchmarks/*.py)); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
 courses: $(READY)  ## the courses' notebooks from their sources
 	$(BIN)/python courses/build.py

@@ -1,4 +1,4 @@
-"""The files of the knowledge course, loaded by their path."""
+"""The files of the courses, loaded by their path."""
 
 import importlib
 import importlib.util
@@ -8,11 +8,12 @@ from types import ModuleType
 
 ROOT = Path(__file__).parents[2]
 COURSE = ROOT / "courses" / "knowledge"
+YELP = ROOT / "courses" / "yelp"
 
 
-def load(file: str) -> ModuleType:
-    """Load a file of the course under a name that nothing else has."""
-    return _load(f"course_file_{Path(file).stem}", COURSE / file)
+def load(file: str, *, course: Path = COURSE) -> ModuleType:
+    """Load a file of a course under a name that nothing else has."""
+    return _load(f"course_file_{course.name}_{Path(file).stem}", course / file)
 
 
 def grading(name: str) -> ModuleType:

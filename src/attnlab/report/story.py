@@ -14,6 +14,7 @@ from attnlab.report import figures
 from attnlab.report.document import Block, Document, Grid, Heading, Picture, Sentences
 from attnlab.report.doubt import doubt_blocks
 from attnlab.report.grids import comparison_grid, doubts, scores_grid
+from attnlab.report.label_budget import budget_blocks, is_label_budget
 from attnlab.runs.directory import Run
 
 SAMPLES, LONGEST = 5, 300
@@ -35,7 +36,8 @@ def tell(runs: Sequence[Run], *, title: str | None = None, notes: Sequence[str] 
             metric = metric_called(score["metric"])
             check_answers(run.predictions(split), metric, n=score["n"], place=place)
     before: list[Block] = [Sentences(notes)] if notes else []
-    blocks = before + list(_one(runs[0]) if len(runs) == 1 else _several(runs))
+    several = _budgets if is_label_budget(runs) else _several
+    blocks = before + list(_one(runs[0]) if len(runs) == 1 else several(runs))
     return Document(title or (runs[0].name if len(runs) == 1 else f"{len(runs)} runs"), blocks)
 
 
@@ -66,6 +68,15 @@ def _several(runs: Sequence[Run]) -> Iterator[Block]:
     for run in runs:
         if run.has_predictions("unseen"):
             yield from doubt_blocks(run)
+    for run in runs:
+        yield from _how(run)
+
+
+def _budgets(runs: Sequence[Run]) -> Iterator[Block]:
+    """Tell of runs with different numbers of labels, each number by itself."""
+    yield Heading("What came out")
+    yield from budget_blocks(runs)
+    yield from _curves(runs)
     for run in runs:
         yield from _how(run)
 

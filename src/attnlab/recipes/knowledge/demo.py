@@ -22,8 +22,8 @@ from attnlab.recipes.knowledge.settings import (
     FinetuneSettings,
     PretrainSettings,
 )
-from attnlab.recipes.knowledge.studying import open_study
 from attnlab.recipes.knowledge.world import CORPUS, DEV, TEST, TRAIN, UNSEEN, write_world
+from attnlab.recipes.studying import open_study
 from attnlab.runs.directory import RunPlace
 from attnlab.runs.study import Study
 

@@ -19,8 +19,8 @@ from attnlab.recipes.knowledge.settings import (
     ObjectiveSettings,
     PretrainSettings,
 )
-from attnlab.recipes.knowledge.studying import Studying, open_study
 from attnlab.recipes.knowledge.world import CORPUS, TEST, TRAIN, write_world
+from attnlab.recipes.studying import Studying, open_study
 from attnlab.runs.directory import RunPlace
 from attnlab.runs.study import Study
 

@@ -1,4 +1,4 @@
-"""How a study of the knowledge lab begins, takes its runs in, and is taken back after a mistake."""
+"""How a study begins, takes its runs in, and is taken back after a mistake."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -1,0 +1,180 @@
+"""Fine-tuning speed: examples a second of ours against transformers' Trainer.
+
+ATTNLAB_DATA=… python benchmarks/encoder_speed.py          # about 10 minutes
+
+Needs ATTNLAB_DATA/yelp, sst2 and weights. The same model, texts, batch size and longest length, the
+same optimiser and clipping, dropout on, all in one process by turns. The Trainer runs with its
+defaults, with texts of like length grouped, and with bfloat16 besides; its best is what we are
+measured against. Tokenising and evaluating are not timed.
+"""
+
+import argparse
+import os
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import torch
+from rich.console import Console
+from transformers import (
+    BertForSequenceClassification,
+    DataCollatorWithPadding,
+    PreTrainedTokenizerFast,
+    Trainer,
+    TrainerCallback,
+    TrainingArguments,
+)
+from transformers.utils import logging
+
+from attnlab.data.classes import class_names
+from attnlab.data.labelled_text import read_labelled
+from attnlab.data.wordpiece import WordPiece
+from attnlab.recipes.classify.settings import ClassifySettings
+from attnlab.recipes.classify.train import run_train
+from attnlab.runs.directory import RunPlace
+from measure import write_result
+
+BATCH, LONGEST, WARM, STEPS, ROUNDS = 32, 128, 5, 25, 3
+CASES = {
+    "yelp": ("yelp/train.csv", "weights/tinybert-4l-312"),
+    "sst2": ("sst2/train.tsv", "weights/tinybert-4l-312"),
+}
+RIVALS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "grouped": {"train_sampling_strategy": "group_by_length"},
+    "grouped, bfloat16": {"train_sampling_strategy": "group_by_length", "bf16": True},
+}
+
+
+class Clock(TrainerCallback):
+    """Notes when each step ends."""
+
+    def __init__(self) -> None:
+        self.ends: list[float] = []
+
+    def on_step_end(self, *_: Any, **__: Any) -> None:
+        """Note the time."""
+        self.ends.append(time.perf_counter())
+
+
+def rows_of(train: Path, folder: Path) -> tuple[list[dict[str, Any]], int]:
+    """Encode the texts once, for the Trainer; ours reads the same files."""
+    words, examples = WordPiece.read(folder / "vocab.txt"), read_labelled(train, labelled=True)
+    classes = class_names(examples)
+    rows = []
+    for example in examples:
+        tokens, types = words.pair(words.encode(example.text), None, max_len=LONGEST)
+        label = classes.index(str(example.label))
+        rows.append({"input_ids": tokens, "token_type_ids": types, "labels": label})
+    return rows, len(classes)
+
+
+def theirs(
+    rows: Sequence[dict[str, Any]], n_classes: int, folder: Path, options: dict[str, Any]
+) -> float:
+    """Return the Trainer's examples a second."""
+    torch.manual_seed(0)
+    model = BertForSequenceClassification.from_pretrained(
+        folder, num_labels=n_classes, dtype=torch.float32
+    )
+    tokens = (folder / "vocab.txt").read_text().split("\n")[:-1]
+    with tempfile.TemporaryDirectory() as place:
+        clock = Clock()
+        trainer = Trainer(
+            model=model,
+            args=TrainingArguments(
+                output_dir=place,
+                per_device_train_batch_size=BATCH,
+                max_steps=WARM + STEPS,
+                learning_rate=3e-5,
+                report_to=[],
+                save_strategy="no",
+                logging_strategy="no",
+                disable_tqdm=True,
+                use_cpu=True,
+                **options,
+            ),
+            train_dataset=list(rows),
+            data_collator=DataCollatorWithPadding(_padder(tokens)),
+            callbacks=[clock],
+        )
+        trainer.train()
+    return BATCH * STEPS / (clock.ends[-1] - clock.ends[WARM - 1])
+
+
+def _padder(tokens: Sequence[str]) -> PreTrainedTokenizerFast:
+    """Return a tokenizer that is there to pad rows."""
+    from tokenizers import Tokenizer, models
+
+    vocabulary = {token: i for i, token in enumerate(tokens)}
+    made = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    return PreTrainedTokenizerFast(tokenizer_object=made, pad_token="[PAD]")
+
+
+def ours(train: Path, folder: Path) -> float:
+    """Return our examples a second."""
+    base = ClassifySettings()
+    training = replace(base.training, length=f"{WARM + STEPS} steps", log_every=1, save_every=10**6)
+    settings = replace(
+        base,
+        model=str(folder),
+        train=str(train),
+        batch_size=BATCH,
+        max_len=LONGEST,
+        training=replace(training, evaluate_every=0),
+    )
+    with tempfile.TemporaryDirectory() as place:
+        run = run_train(settings, place=RunPlace(Path(place)), console=Console(quiet=True))
+        seconds = {line["step"]: line["seconds"] for line in run.metrics() if "loss" in line}
+    return BATCH * STEPS / (seconds[WARM + STEPS] - seconds[WARM])
+
+
+def measure(name: str, data: Path) -> dict[str, Any]:
+    """Time all of them by turns on one set of texts."""
+    train, folder = (data / part for part in CASES[name])
+    rows, n_classes = rows_of(train, folder)
+    runners: dict[str, Callable[[], float]] = {
+        rival: lambda options=options: theirs(rows, n_classes, folder, options)  # type: ignore[misc]
+        for rival, options in RIVALS.items()
+    }
+    runners["ours"] = lambda: ours(train, folder)
+    rates: dict[str, list[float]] = {runner: [] for runner in runners}
+    for _ in range(ROUNDS):
+        for runner, run in runners.items():
+            rates[runner].append(run())
+            print(f"{name}, {runner}: {rates[runner][-1]:.1f} examples/s", flush=True)
+    best = max(RIVALS, key=lambda rival: median(rates[rival]))
+    ratios = [a / b for a, b in zip(rates["ours"], rates[best], strict=True)]
+    print(f"{name}: {median(ratios):.2f} times transformers' best ({best})")
+    return {
+        "examples_per_second": {runner: round(median(rate), 1) for runner, rate in rates.items()},
+        "best_rival": best,
+        "ratio": round(median(ratios), 3),
+        "ratios": [round(ratio, 3) for ratio in ratios],
+    }
+
+
+def main() -> None:
+    """Measure every case and write it down."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--case", choices=list(CASES), help="one of them alone; nothing is written")
+    chosen = parser.parse_args().case
+    logging.set_verbosity_error()
+    data = Path(os.environ["ATTNLAB_DATA"])
+    found = {name: measure(name, data) for name in ([chosen] if chosen else CASES)}
+    if not chosen:
+        write_result(
+            "encoder_speed",
+            claim="fine-tuning TinyBERT on Yelp, examples a second over transformers' best",
+            value=found["yelp"]["ratio"],
+            interval=[min(found["yelp"]["ratios"]), max(found["yelp"]["ratios"])],
+            details=found,
+        )
+
+
+if __name__ == "__main__":
+    main()

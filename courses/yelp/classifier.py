@@ -1,0 +1,177 @@
+"""Fine-tune BERT to tell classes of text, with the document's command line.
+
+    python classifier.py --model_type bert --model_name_or_path models/tinybert --task_name yelp \\
+        --do_train --do_eval --data_dir data --per_gpu_train_batch_size 32 --learning_rate 3e-5 \\
+        --num_train_epochs 3 --max_seq_length 128 --output_dir out --evaluate_during_training \\
+        --overwrite_output_dir
+
+The data folder holds train and dev as .csv (label, text), .tsv (text, label) or .jsonl. The output
+folder is a run: stopped, the same command goes on with it; finished, it shows what came out.
+"""
+
+import argparse
+import os
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from attnlab.config import from_dict, to_dict
+from attnlab.errors import AttnlabError, UserError
+from attnlab.recipes.classify.settings import ClassifySettings
+from attnlab.runs.directory import Run, RunPlace, differences
+
+JOB = "classify-train"
+FORMATS = (".csv", ".tsv", ".jsonl")
+DASHES = "—–"
+
+
+def parser_of(description: str | None) -> argparse.ArgumentParser:
+    """Return a parser with the flags of Problem 2."""
+    parser = argparse.ArgumentParser(
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("--model_type", default="bert", choices=["bert"], help="kind of model")
+    add("--model_name_or_path", required=True, metavar="MODEL", help="folder, or name on the hub")
+    add("--task_name", default="yelp", metavar="NAME", help="what the result is called")
+    add("--do_train", action="store_true", help="train")
+    add("--do_eval", action="store_true", help="say what the finished run scores")
+    add("--data_dir", required=True, type=Path, metavar="DIR", help="folder with train and dev")
+    add("--test_file", type=Path, metavar="FILE", help="texts to ask once, at the end")
+    add("--labels", type=int, default=0, metavar="N", help="labelled texts to use; 0: all")
+    add("--per_gpu_train_batch_size", type=int, default=32, metavar="N", help="texts a step")
+    add("--learning_rate", type=float, default=3e-5, metavar="RATE")
+    add("--num_train_epochs", type=float, default=3.0, metavar="N")
+    add("--logging_steps", type=int, default=50, metavar="N", help="steps between evaluations")
+    add("--max_seq_length", type=int, default=128, metavar="N", help="longer texts are cut")
+    add("--output_dir", required=True, type=Path, metavar="DIR", help="where the run goes")
+    add("--evaluate_during_training", action="store_true", help="keep the step best on dev")
+    add("--overwrite_output_dir", action="store_true", help="replace a run of other settings")
+    add("--pooler", action="store_true", help="put transformers' pooler before the classifier")
+    add("--seed", type=int, default=0, metavar="N", help="random seed")
+    return parser
+
+
+def settings_of(options: argparse.Namespace) -> ClassifySettings:
+    """Translate the document's flags."""
+    base = ClassifySettings()
+    training = replace(
+        base.training,
+        length=f"{options.num_train_epochs:.10g} epochs",
+        seed=options.seed,
+        optimiser=replace(base.training.optimiser, lr=options.learning_rate),
+        evaluate_every=options.logging_steps if options.evaluate_during_training else 0,
+    )
+    return replace(
+        base,
+        model=options.model_name_or_path,
+        train=str(_file(options.data_dir, "train")),
+        dev=str(_file(options.data_dir, "dev")),
+        test=str(options.test_file or ""),
+        labels=options.labels,
+        max_len=options.max_seq_length,
+        batch_size=options.per_gpu_train_batch_size,
+        pooler=options.pooler,
+        training=training,
+    )
+
+
+def train_and_show(settings: ClassifySettings, options: argparse.Namespace) -> None:
+    """Train, or go on, or show what is finished."""
+    from rich.console import Console
+
+    from attnlab.recipes.classify.train import run_train
+
+    if not (options.do_train or options.do_eval):
+        raise UserError("there is nothing to do: give --do_train, --do_eval or both.")
+    settings = from_dict(ClassifySettings, to_dict(settings), origin="the command line")
+    output = options.output_dir.resolve()
+    if options.do_train:
+        if options.overwrite_output_dir:
+            _clear(output, settings)
+        place = RunPlace(output.parent, output.name)
+        run = run_train(settings, place=place, console=Console(stderr=True))
+    else:
+        run = Run.open(output)
+        if not run.finished:
+            raise UserError(f"{output} is not finished: train it first, with --do_train.")
+    if options.do_eval:
+        _show(run, options.task_name)
+    print(f"the model is in {run.path / 'model'}")
+
+
+def run(parser: argparse.ArgumentParser, job: Callable[[argparse.Namespace], None]) -> None:
+    """Do what the command line says; a user's mistake is one or two lines and exit code 2."""
+    try:
+        _refuse_dashes(sys.argv[1:])
+        job(parser.parse_args())
+    except AttnlabError as error:
+        if os.environ.get("ATTNLAB_DEBUG"):
+            raise
+        print(f"{parser.prog}: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+
+
+def _file(folder: Path, split: str) -> Path:
+    found = [folder / f"{split}{suffix}" for suffix in FORMATS]
+    there = [path for path in found if path.is_file()]
+    if len(there) == 1:
+        return there[0]
+    names = ", ".join(path.name for path in found)
+    if there:
+        raise UserError(f"{folder} holds several of {names}: keep one.")
+    raise UserError(f"--data_dir {folder} holds none of {names}.")
+
+
+def _clear(output: Path, settings: ClassifySettings) -> None:
+    """Remove a run of other settings; one of these goes on, and what is no run stays."""
+    if not output.exists() or not any(output.iterdir()):
+        return
+    try:
+        config = Run.open(output).config
+    except UserError:
+        raise UserError(
+            f"--output_dir {output} is no run of this program, so it is not overwritten. Choose"
+            " another folder."
+        ) from None
+    wanted = {"job": JOB, "settings": to_dict(settings)}
+    there = {"job": config["job"], "settings": config["settings"]}
+    if list(differences(there, wanted)):
+        shutil.rmtree(output)
+
+
+def _show(run: Run, task: str) -> None:
+    scores = run.record["scores"]
+    for split in ("dev", "test"):
+        if split in scores:
+            score = scores[split]
+            low, high = score["interval"]
+            guess = score["baseline"]
+            print(
+                f"{task} {split}: accuracy {score['value']:.4f} [{low:.4f}, {high:.4f}]"
+                f" of {score['n']}, {guess['name']} {guess['value']:.4f}"
+            )
+    if run.record["test"] == "none":
+        print(f"{task} test: none")
+    elif "test" not in scores:
+        print(f"{task} test: no labels; {run.path / 'predictions' / 'test.jsonl'} has the answers")
+
+
+def _refuse_dashes(arguments: Sequence[str]) -> None:
+    for argument in arguments:
+        name = argument.lstrip(DASHES + "-")
+        if argument[:1] in DASHES or (argument[:1] == "-" and argument[:2] != "--" and "_" in name):
+            raise UserError(f"{argument} has the wrong dash, as printed texts do: write --{name}.")
+
+
+def main() -> None:
+    """Train a classifier."""
+    run(parser_of(__doc__), lambda options: train_and_show(settings_of(options), options))
+
+
+if __name__ == "__main__":
+    main()

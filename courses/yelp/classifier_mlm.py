@@ -1,0 +1,51 @@
+"""Fine-tune BERT to tell classes, and to fill in masked tokens of unlabelled text beside.
+
+    python classifier_mlm.py --model_type bert --model_name_or_path models/tinybert \\
+        --task_name yelp --do_train --do_eval --data_dir data --per_gpu_train_batch_size 32 \\
+        --learning_rate 3e-5 --num_train_epochs 3 --logging_steps 50 --max_seq_length 128 \\
+        --output_dir out_mlm --evaluate_during_training --train_data_file data/unlabeled.txt \\
+        --block_size 128 --mlm_alpha 0.5 --line_by_line --overwrite_output_dir
+
+The loss is that of the classes plus mlm_alpha times that of the masked tokens; the step that is best
+on dev is kept.
+"""
+
+import argparse
+from dataclasses import replace
+
+from classifier import parser_of, run, settings_of, train_and_show
+
+from attnlab.recipes.classify.settings import MaskedSettings
+
+
+def joint_parser() -> argparse.ArgumentParser:
+    """Return a parser with the flags of Problem 3: those of Problem 2, and those of the text."""
+    parser = parser_of(__doc__)
+    add = parser.add_argument
+    add("--train_data_file", required=True, metavar="FILE", help="unlabelled text, one a line")
+    add("--block_size", type=int, default=128, metavar="N", help="most tokens of a row")
+    add("--mlm_alpha", type=float, default=0.5, metavar="A", help="weight of the second loss")
+    add("--mlm_probability", type=float, default=0.15, metavar="R", help="share of tokens chosen")
+    add("--line_by_line", action="store_true", help="a row a line, instead of joining the lines")
+    return parser
+
+
+def train_jointly(options: argparse.Namespace) -> None:
+    """Train a classifier and a masked language model on one body."""
+    masked = MaskedSettings(
+        text=options.train_data_file,
+        alpha=options.mlm_alpha,
+        share=options.mlm_probability,
+        block=options.block_size,
+        line_by_line=options.line_by_line,
+    )
+    train_and_show(replace(settings_of(options), masked=masked), options)
+
+
+def main() -> None:
+    """Train a classifier with masked text beside."""
+    run(joint_parser(), train_jointly)
+
+
+if __name__ == "__main__":
+    main()

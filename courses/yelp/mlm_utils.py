@@ -1,0 +1,58 @@
+"""Unlabelled text as tensors, and masking: what the assignment's training code loads beside."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.utils.data import Dataset
+
+from attnlab.data.masking import block_rows, line_rows
+from attnlab.data.masking import mask_tokens as mask_rows
+from attnlab.data.text_files import read_lines
+from attnlab.data.wordpiece import WordPiece
+
+
+class LineByLineTextDataset(Dataset[Tensor]):
+    """A row a line, cut to block_size tokens."""
+
+    def __init__(self, tokenizer: WordPiece, file_path: str, block_size: int = 128) -> None:
+        encoded = [tokenizer.encode(line) for line in read_lines(Path(file_path))]
+        self.rows = line_rows(encoded, block=block_size, cls=tokenizer.cls, sep=tokenizer.sep)
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        return len(self.rows)
+
+    def __getitem__(self, index: int) -> Tensor:
+        """Return a row's tokens."""
+        return torch.tensor(self.rows[index])
+
+
+class TextDataset(LineByLineTextDataset):
+    """All lines joined, and cut into rows of block_size tokens."""
+
+    def __init__(self, tokenizer: WordPiece, file_path: str, block_size: int = 128) -> None:
+        encoded = [tokenizer.encode(line) for line in read_lines(Path(file_path))]
+        self.rows = block_rows(encoded, block=block_size, cls=tokenizer.cls, sep=tokenizer.sep)
+
+
+def mask_tokens(
+    inputs: Sequence[Tensor], tokenizer: WordPiece, mlm_probability: float = 0.15, seed: int = 0
+) -> tuple[Tensor, Tensor]:
+    """Return masked inputs and labels, padded; -100 where nothing is to be filled in."""
+    tokens, targets = mask_rows(
+        [row.tolist() for row in inputs],
+        np.random.default_rng(seed),
+        share=mlm_probability,
+        mask_id=tokenizer.mask,
+        vocab_size=len(tokenizer),
+        special_ids=tokenizer.special_ids,
+    )
+    return _padded(tokens, tokenizer.pad), _padded(targets, -100)
+
+
+def _padded(rows: Sequence[Sequence[int]], value: int) -> Tensor:
+    tensors = [torch.tensor(row) for row in rows]
+    return torch.nn.utils.rnn.pad_sequence(tensors, batch_first=True, padding_value=value)

@@ -1,0 +1,238 @@
+"""``attnlab classify …``: fine-tune a pretrained encoder to tell classes of text."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from attnlab.cli.options import (
+    Assignments,
+    ConfigFile,
+    Device,
+    Length,
+    RunName,
+    RunsFolder,
+    Seed,
+    ShowSettings,
+    numbers,
+    process_rank,
+    settled,
+)
+from attnlab.errors import UserError
+
+if TYPE_CHECKING:
+    from attnlab.runs.directory import Run
+    from attnlab.runs.study import Study
+
+app = typer.Typer(
+    help="Fine-tune a pretrained encoder to tell classes of text.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+TEXTS = 3
+ALL = "all"
+
+Model = Annotated[
+    str | None,
+    typer.Option(help="Folder of a pretrained BERT, or its name on the hub.", metavar="MODEL"),
+]
+Train = Annotated[
+    Path | None,
+    typer.Argument(help="Labelled text: .csv (label, text), .tsv (text, label) or .jsonl."),
+]
+Dev = Annotated[Path | None, typer.Option(help="The same; chooses the step that is kept.")]
+Test = Annotated[Path | None, typer.Option(help="The same; asked once, at the end.")]
+MaskedText = Annotated[
+    Path | None,
+    typer.Option(
+        "--mlm-text", help="Unlabelled text, one a line, whose masked tokens are learned beside."
+    ),
+]
+BatchSize = Annotated[int | None, typer.Option(help="Texts a step.")]
+LearningRate = Annotated[float | None, typer.Option("--lr", help="Highest learning rate.")]
+MaxLen = Annotated[int | None, typer.Option(help="Most tokens of a text; longer ones are cut.")]
+
+
+@app.command(
+    epilog="Example: attnlab classify train train.csv --dev dev.csv --model models/tinybert"
+    " --mlm-text unlabelled.txt --alpha 0.5 --labels 50"
+)
+def train(
+    texts: Train = None,
+    dev: Dev = None,
+    test: Test = None,
+    model: Model = None,
+    labels: Annotated[
+        int | None, typer.Option(help="Labelled texts to use, of every class its share; 0: all.")
+    ] = None,
+    mlm_text: MaskedText = None,
+    alpha: Annotated[
+        float | None, typer.Option(help="Weight of the masked tokens' loss beside the classes'.")
+    ] = None,
+    max_len: MaxLen = None,
+    batch_size: BatchSize = None,
+    lr: LearningRate = None,
+    length: Length = None,
+    seed: Seed = None,
+    device: Device = None,
+    config: ConfigFile = None,
+    sets: Assignments = None,
+    name: RunName = None,
+    runs: RunsFolder = Path("runs"),
+    show_settings: ShowSettings = False,
+) -> None:
+    """Learn to tell classes of text, and keep the step that is best on dev.
+
+    The same command goes on with a run that was stopped, and shows one that is finished.
+    """
+    from attnlab.recipes.classify.settings import ClassifySettings
+
+    flags = {
+        "train": _text(texts),
+        "dev": _text(dev),
+        "test": _text(test),
+        "model": model,
+        "labels": labels,
+        "masked.text": _text(mlm_text),
+        "masked.alpha": alpha,
+        "max_len": max_len,
+        "batch_size": batch_size,
+        "training.optimiser.lr": lr,
+        "training.length": length,
+        "training.seed": seed,
+        "training.device": device,
+    }
+    settings = settled(ClassifySettings(), file=config, flags=flags, sets=sets, show=show_settings)
+    _need(settings.train, settings.model)
+
+    from rich.console import Console
+
+    from attnlab.recipes.classify.train import run_train
+    from attnlab.runs.directory import RunPlace
+
+    run = run_train(settings, place=RunPlace(runs, name), console=Console(stderr=True))
+    if process_rank() == 0:
+        _show(run)
+
+
+@app.command(
+    "label-budget",
+    epilog="Example: attnlab classify label-budget train.csv --dev dev.csv --model models/tinybert"
+    " --mlm-text unlabelled.txt --labels 10,50,all --alpha 0,0.5 --seeds 3",
+)
+def label_budget(
+    texts: Train = None,
+    dev: Dev = None,
+    test: Test = None,
+    model: Model = None,
+    labels: Annotated[
+        str | None, typer.Option(help="Numbers of labelled texts, or all, with commas between.")
+    ] = None,
+    mlm_text: MaskedText = None,
+    alpha: Annotated[
+        str | None, typer.Option(help="Weights of the masked tokens' loss, with commas between.")
+    ] = None,
+    seeds: Annotated[int | None, typer.Option(help="Runs of every cell.")] = None,
+    max_len: MaxLen = None,
+    batch_size: BatchSize = None,
+    lr: LearningRate = None,
+    length: Length = None,
+    seed: Seed = None,
+    device: Device = None,
+    config: ConfigFile = None,
+    sets: Assignments = None,
+    name: RunName = None,
+    runs: RunsFolder = Path("runs"),
+    show_settings: ShowSettings = False,
+) -> None:
+    """Study how few labels will do, with and without learning from unlabelled text beside.
+
+    Cells that are done are not run again; the same command goes on with what was stopped.
+    """
+    from attnlab.recipes.classify.settings import LabelBudgetSettings
+
+    flags = {
+        "base.train": _text(texts),
+        "base.dev": _text(dev),
+        "base.test": _text(test),
+        "base.model": model,
+        "labels": None if labels is None else _budgets(labels),
+        "base.masked.text": _text(mlm_text),
+        "alphas": None if alpha is None else numbers(alpha, "--alpha", float),
+        "seeds": seeds,
+        "base.max_len": max_len,
+        "base.batch_size": batch_size,
+        "base.training.optimiser.lr": lr,
+        "base.training.length": length,
+        "base.training.seed": seed,
+        "base.training.device": device,
+    }
+    settings = settled(
+        LabelBudgetSettings(), file=config, flags=flags, sets=sets, show=show_settings
+    )
+    _need(settings.base.train, settings.base.model)
+
+    from rich.console import Console
+
+    from attnlab.recipes.classify.label_budget import run_label_budget
+    from attnlab.runs.directory import RunPlace
+
+    study = run_label_budget(settings, place=RunPlace(runs, name), console=Console(stderr=True))
+    if process_rank() == 0:
+        _show_study(study)
+
+
+def _budgets(text: str) -> list[int]:
+    """Read numbers of labels; `all` is 0."""
+    parts = [part.strip() for part in text.split(",")]
+    return numbers(",".join("0" if part == ALL else part for part in parts), "--labels", int)
+
+
+def _text(path: Path | None) -> str | None:
+    return None if path is None else str(path)
+
+
+def _need(train: str, model: str) -> None:
+    if not train:
+        raise UserError("there is nothing to do: give labelled text, attnlab classify train FILE.")
+    if not model:
+        raise UserError(
+            "there is no model to fine-tune: give --model FOLDER with config.json, vocab.txt and"
+            " model.safetensors, or the model's name on the hub."
+        )
+
+
+def _show(run: "Run") -> None:
+    """Print what a finished run came to: scores, some texts, where it is."""
+    from rich.console import Console
+
+    from attnlab.report import terminal
+
+    console = Console()
+    console.print(terminal.scores_view(run))
+    if run.record.get("test") == "none":
+        console.print("test: none")
+    console.print()
+    split = next((s for s in ("test", "dev") if run.has_predictions(s)), None)
+    if split:
+        console.print(terminal.answers(run.predictions(split)[:TEXTS]))
+        console.print()
+    console.print(str(run.path), highlight=False, soft_wrap=True)
+
+
+def _show_study(study: "Study") -> None:
+    """Print what came out at every budget, and the path of the page with everything."""
+    from rich.console import Console
+
+    from attnlab.report.comparison import comparison_view
+    from attnlab.report.label_budget import by_budget
+    from attnlab.report.write import write_report
+
+    console = Console()
+    for labels, comparison in by_budget(study.opened()).items():
+        console.print(f"{labels} labels", style="bold")
+        console.print(comparison_view(comparison))
+        console.print()
+    page = write_report([study.path], None, as_markdown=False)
+    console.print(str(page), highlight=False, soft_wrap=True)

@@ -1,0 +1,90 @@
+"""A model with its tokens and classes: what it reads of a text, and how it is asked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log
+from typing import Any
+
+from attnlab.data.batches import IGNORED
+from attnlab.data.labelled_text import Example
+from attnlab.data.text_batches import TextRow
+from attnlab.data.wordpiece import WordPiece
+from attnlab.errors import UserError
+from attnlab.models.bert import BertForCLSMLM, BertForSequenceClassification
+from attnlab.models.bert_format import Pretrained, is_lowercase, load_pretrained
+from attnlab.models.classification import class_probabilities
+from attnlab.training.randomness import seed_torch
+
+PADDED_TO = 8
+"""Tables of tokens are sometimes rounded up to a multiple of it, which the processor likes."""
+MOST_PADDING = 128
+
+
+@dataclass(frozen=True)
+class Classifier:
+    """Reads texts and says which class each is of."""
+
+    model: BertForSequenceClassification
+    words: WordPiece
+    classes: Sequence[str]
+    max_len: int
+
+    def row(self, example: Example) -> TextRow:
+        """Return what the model reads of a text, cut to its length, with its class if known."""
+        first = self.words.encode(example.text)
+        second = None if example.pair is None else self.words.encode(example.pair)
+        tokens, types = self.words.pair(first, second, max_len=self.max_len)
+        target = IGNORED if example.label is None else self.classes.index(example.label)
+        return TextRow(example.id, tokens, types, [target])
+
+    def answers(self, examples: Sequence[Example], rows: Sequence[TextRow]) -> list[dict[str, Any]]:
+        """Say each text's class with its probability, and the loss where the truth is known."""
+        found = []
+        table = class_probabilities(self.model, rows).tolist()
+        for example, row, likely in zip(examples, rows, table, strict=True):
+            best = max(range(len(likely)), key=likely.__getitem__)
+            answer: dict[str, Any] = {"id": example.id, "question": example.text}
+            if example.label is not None:
+                answer["gold"] = example.label
+            answer |= {"prediction": self.classes[best], "confidence": likely[best]}
+            if example.label is not None:
+                answer["loss"] = -log(max(likely[row.targets[0]], 1e-300))
+            found.append(answer)
+        return found
+
+
+def new_classifier(
+    pretrained: Pretrained,
+    classes: Sequence[str],
+    *,
+    max_len: int,
+    fills_in: bool,
+    pooler: bool,
+    seed: int,
+) -> tuple[Classifier, list[str]]:
+    """Put a classifier on a pretrained body; also name what the checkpoint does not have."""
+    words = read_words(pretrained)
+    size = pretrained.size
+    if max_len > size.max_len:
+        raise UserError(
+            f"max_len = {max_len} is more than the {size.max_len} positions of"
+            f" {pretrained.folder}. Choose at most {size.max_len}."
+        )
+    seed_torch(seed, "weights")
+    kind = BertForCLSMLM if fills_in else BertForSequenceClassification
+    model = kind(size, len(classes), pooler=pooler)
+    fresh = load_pretrained(model, pretrained)
+    return Classifier(model, words, classes, max_len), fresh
+
+
+def read_words(pretrained: Pretrained) -> WordPiece:
+    """Read the tokens of a checkpoint; they must be as many as its table has rows."""
+    words = WordPiece.read(pretrained.vocabulary, lowercase=is_lowercase(pretrained.folder))
+    rows = pretrained.size.vocab_size
+    is_padded = rows % PADDED_TO == 0 and 0 < rows - len(words) < MOST_PADDING
+    if len(words) != rows and not is_padded:
+        raise UserError(
+            f"{pretrained.vocabulary} has {len(words):,} tokens, but the table of tokens has"
+            f" {rows:,} rows: they do not belong together. Put the model's own vocab.txt there."
+        )
+    return words

@@ -1,0 +1,86 @@
+"""The label-budget study: accuracy against the number of labels, and what each alpha is worth."""
+
+from collections.abc import Iterator, Sequence
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from attnlab.evaluation.comparison import Comparison, compare
+from attnlab.report.document import Block, Heading, Picture, Sentences
+from attnlab.report.figures import COLOURS, STYLE
+from attnlab.report.grids import comparison_grid
+from attnlab.runs.directory import Run
+
+JOB = "classify-train"
+ALL = "all"
+
+
+def by_budget(runs: Sequence[Run]) -> dict[str, Comparison]:
+    """Compare the runs that had as many labels, budget by budget."""
+    groups: dict[int, list[Run]] = {}
+    for run in runs:
+        groups.setdefault(int(run.config["settings"]["labels"]), []).append(run)
+    order = sorted(groups, key=lambda labels: (labels == 0, labels))
+    return {str(labels or ALL): compare(groups[labels]) for labels in order}
+
+
+def is_label_budget(runs: Sequence[Run]) -> bool:
+    """Say whether runs are classifiers with different numbers of labels."""
+    if any(run.config["job"] != JOB for run in runs):
+        return False
+    return len({run.config["settings"]["labels"] for run in runs}) > 1
+
+
+def budget_blocks(runs: Sequence[Run]) -> Iterator[Block]:
+    """Tell what came out at every budget, and draw it."""
+    comparisons = by_budget(runs)
+    yield Picture(
+        "label-budget",
+        "Accuracy with 95 % intervals against the number of labelled training texts.",
+        budget_figure(comparisons, runs),
+    )
+    for labels, comparison in comparisons.items():
+        yield Heading(f"{labels} labels")
+        yield comparison_grid(comparison)
+        yield Sentences([pair.verdict for pair in comparison.pairs])
+        if comparison.notes:
+            yield Sentences(comparison.notes, warning=True)
+
+
+def budget_figure(comparisons: dict[str, Comparison], runs: Sequence[Run]) -> Figure:
+    """Draw a line an alpha; the marks stand beside each other so that intervals stay readable."""
+    alphas = {run.name: run.config["settings"]["masked"]["alpha"] for run in runs}
+    lines: dict[float, list[tuple[int, float, float, float]]] = {}
+    for place, comparison in enumerate(comparisons.values()):
+        for condition in comparison.conditions:
+            point = (place, condition.score, *condition.interval)
+            lines.setdefault(alphas[condition.runs[0]], []).append(point)
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(6.5, 3.8), layout="constrained")
+        axis = figure.subplots()
+        for number, alpha in enumerate(sorted(lines)):
+            places, scores, lows, highs = zip(*lines[alpha], strict=True)
+            beside = [place + 0.06 * (number - (len(lines) - 1) / 2) for place in places]
+            errors = [
+                [100 * (s - low) for s, low in zip(scores, lows, strict=True)],
+                [100 * (high - s) for s, high in zip(scores, highs, strict=True)],
+            ]
+            label = f"alpha = {alpha:g}" if alpha else "classes alone"
+            axis.errorbar(
+                beside,
+                [100 * score for score in scores],
+                yerr=errors,
+                color=COLOURS[number % len(COLOURS)],
+                marker="o",
+                capsize=4,
+                label=label,
+            )
+        first = next(iter(comparisons.values()))
+        baseline = first.conditions[0].baseline
+        if baseline:
+            axis.axhline(100 * baseline["value"], color=COLOURS[5], linewidth=1, label="guessing")
+        axis.set_xticks(range(len(comparisons)), list(comparisons))
+        axis.set_xlabel("labelled training texts")
+        axis.set_ylabel(f"accuracy on {first.split} (%)")
+        axis.legend()
+    return figure

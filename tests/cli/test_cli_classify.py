@@ -1,0 +1,93 @@
+"""``attnlab classify train`` and ``label-budget``, and what they load."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from attnlab.runs.directory import Run
+from conftest import Attnlab, flowing
+from small_bert import write_reviews, write_small_bert
+
+TINY = [
+    *("--model", "bert", "--dev", "reviews/dev.csv", "--max-len", "16", "--length", "2 steps"),
+    *("--batch-size", "20"),
+]
+TRAIN = ["classify", "train", "reviews/train.csv", *TINY]
+BUDGET = ["classify", "label-budget", "reviews/train.csv", *TINY]
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path) -> None:
+    write_small_bert(tmp_path / "bert")
+    write_reviews(tmp_path / "reviews")
+
+
+def test_a_classifier_is_trained_and_shown_again(attnlab: Attnlab) -> None:
+    done = attnlab(*TRAIN, "--labels", "10", "--lr", "1e-3", "--seed", "3")
+    assert done.code == 0, done.err
+    assert "accuracy" in done.out
+    assert "test: none" in done.out
+    assert "begun afresh: classifier" in done.err
+    run = Run.open(Path(done.out.splitlines()[-1]))
+    assert run.config["settings"]["labels"] == 10
+    again = attnlab(*TRAIN, "--labels", "10", "--lr", "1e-3", "--seed", "3")
+    assert again.out == done.out
+
+
+def test_unlabelled_text_is_learned_beside(attnlab: Attnlab) -> None:
+    done = attnlab(*TRAIN, "--mlm-text", "reviews/unlabeled.txt", "--alpha", "0.25", "--name", "j")
+    assert done.code == 0, done.err
+    settings = Run.open(Path("runs/j")).config["settings"]["masked"]
+    assert settings["text"] == "reviews/unlabeled.txt"
+    assert settings["alpha"] == 0.25
+
+
+def test_a_label_budget_is_compared_budget_by_budget(attnlab: Attnlab) -> None:
+    words = [*BUDGET, "--mlm-text", "reviews/unlabeled.txt", "--labels", "10,all"]
+    done = attnlab(*words, "--alpha", "0,0.5", "--seeds", "1", "--set", "least_steps=2")
+    assert done.code == 0, done.err
+    assert "10 labels" in done.out
+    assert "all labels" in done.out
+    page = Path(done.out.splitlines()[-1])
+    assert "label-budget" in page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["classify", "train", "--model", "bert"], "give labelled text"),
+        (["classify", "train", "reviews/train.csv"], "there is no model to fine-tune"),
+        ([*TRAIN, "--max-len", "30"], "max_len = 30 is more than the 20 positions"),
+        ([*TRAIN, "--alpha", "-1"], "--alpha: masked.alpha = -1.0 is not possible"),
+        ([*TRAIN, "--mlm-text", "no.txt"], "there is no file no.txt"),
+        ([*BUDGET, "--labels", "ten"], "--labels 'ten': give whole numbers"),
+        ([*BUDGET, "--alpha", "0.5"], "needs unlabelled text"),
+    ],
+    ids=lambda value: " ".join(value)[-30:] if isinstance(value, list) else "",
+)
+def test_a_mistake_is_one_line_and_exit_code_2(
+    attnlab: Attnlab, words: list[str], message: str
+) -> None:
+    done = attnlab(*words)
+    assert done.code == 2
+    assert message in flowing(done.err)
+    assert "Traceback" not in done.err
+    assert not list(Path("runs").glob("*"))
+
+
+def test_training_loads_neither_transformers_nor_tokenizers_nor_peft(tmp_path: Path) -> None:
+    code = (
+        "import sys\n"
+        "from attnlab.cli import main\n"
+        f"sys.argv = ['attnlab', *{[*TRAIN, '--mlm-text', 'reviews/unlabeled.txt']!r}]\n"
+        "try:\n    main()\n"
+        "except SystemExit as end:\n    assert not end.code, end.code\n"
+        "print('loaded', {'transformers', 'tokenizers', 'peft'} & set(sys.modules))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "loaded set()"

@@ -1,0 +1,208 @@
+"""The yelp course's files: both commands as printed, the models, the data, every mistake."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from course_files import YELP, load
+
+from attnlab.runs.directory import Run
+from small_bert import write_reviews, write_small_bert
+
+Go = Callable[..., tuple[int, str, str]]
+
+COMMON = [
+    *("--model_type", "bert", "--model_name_or_path", "bert", "--task_name", "yelp"),
+    *("--do_train", "--do_eval", "--data_dir", "reviews", "--per_gpu_train_batch_size", "32"),
+    *("--learning_rate", "3e-3", "--num_train_epochs", "3", "--max_seq_length", "16"),
+    *("--output_dir", "out", "--evaluate_during_training", "--overwrite_output_dir"),
+]
+JOINT = [
+    *COMMON,
+    *("--logging_steps", "2", "--train_data_file", "reviews/unlabeled.txt", "--block_size", "16"),
+    *("--mlm_alpha", "0.5", "--line_by_line"),
+]
+
+
+@pytest.fixture
+def go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Go:
+    """Return a function that runs `python FILE WORDS` in a folder with a model and reviews."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(YELP))
+    monkeypatch.setattr("attnlab.runs.machine.cores", lambda: 1)  # tests share the others
+    write_small_bert(tmp_path / "bert")
+    write_reviews(tmp_path / "reviews")
+    threads = torch.get_num_threads()
+
+    def run(file: str, *words: str) -> tuple[int, str, str]:
+        module = load(file, course=YELP)
+        monkeypatch.setattr(sys, "argv", [file, *words])
+        try:
+            module.main()
+            code = 0
+        except SystemExit as end:
+            code = int(end.code or 0)
+        torch.set_num_threads(threads)
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def test_the_first_command_trains_keeps_the_best_step_and_scores_dev(go: Go) -> None:
+    code, out, err = go("classifier.py", *COMMON, "--logging_steps", "2")
+    assert code == 0, err
+    assert "yelp dev: accuracy " in out
+    assert "of 25, always " in out
+    assert "yelp test: none" in out
+    run = Run.open(Path("out"))
+    assert run.record["steps"] == 6
+    assert run.config["settings"]["training"]["evaluate_every"] == 2
+    assert run.record["best_step"] in (2, 4, 6)
+    assert (Path("out") / "model" / "model.safetensors").is_file()
+
+
+def test_the_second_command_trains_jointly(go: Go) -> None:
+    code, _, err = go("classifier_mlm.py", *JOINT)
+    assert code == 0, err
+    masked = Run.open(Path("out")).config["settings"]["masked"]
+    assert masked == {
+        "text": "reviews/unlabeled.txt",
+        "alpha": 0.5,
+        "share": 0.15,
+        "block": 16,
+        "line_by_line": True,
+    }
+    code, _, err = go("classifier_mlm.py", *[word for word in JOINT if word != "--line_by_line"])
+    assert code == 0, err
+    assert not Run.open(Path("out")).config["settings"]["masked"]["line_by_line"]
+
+
+def test_the_defaults_are_the_documents(go: Go) -> None:
+    options = (
+        load("classifier.py", course=YELP)
+        .parser_of("")
+        .parse_args(
+            ["--model_name_or_path", "bert", "--data_dir", "reviews", "--output_dir", "out"]
+        )
+    )
+    assert options.learning_rate == 3e-5
+    assert options.num_train_epochs == 3
+    assert options.max_seq_length == 128
+    assert options.per_gpu_train_batch_size == 32
+    del go
+
+
+def test_fifty_labels_and_a_test_file(go: Go) -> None:
+    code, out, err = go(
+        "classifier.py", *COMMON, "--labels", "50", "--test_file", "reviews/test.csv"
+    )
+    assert code == 0, err
+    assert "yelp test: accuracy" in out
+    assert Run.open(Path("out")).record["ledger"]["splits"]["train"]["n"] == 50
+
+
+def test_the_same_command_shows_a_finished_run_and_other_settings_need_the_flag(go: Go) -> None:
+    words = [word for word in COMMON if word != "--overwrite_output_dir"]
+    assert go("classifier.py", *words)[0] == 0
+    written = (Path("out") / "record.json").stat().st_mtime_ns
+    assert go("classifier.py", *COMMON)[0] == 0
+    assert (Path("out") / "record.json").stat().st_mtime_ns == written
+    code, _, err = go("classifier.py", *words, "--seed", "1")
+    assert code == 2
+    assert "exists with other settings (training.seed: 0 there, 1 now)" in err
+    assert go("classifier.py", *COMMON, "--seed", "1")[0] == 0
+    assert Run.open(Path("out")).config["settings"]["training"]["seed"] == 1
+
+
+def test_evaluating_alone_shows_what_is_there(go: Go) -> None:
+    words = [word for word in COMMON if word != "--do_train"]
+    code, _, err = go("classifier.py", *words)
+    assert code == 2
+    assert "out" in err
+    go("classifier.py", *COMMON)
+    code, out, _ = go("classifier.py", *words)
+    assert code == 0
+    assert "yelp dev: accuracy" in out
+
+
+def test_a_folder_that_is_no_run_is_never_overwritten(go: Go) -> None:
+    Path("out").mkdir()
+    Path("out/thesis.txt").write_text("years of work")
+    code, _, err = go("classifier.py", *COMMON)
+    assert code == 2
+    assert "is no run of this program, so it is not overwritten" in err
+    assert Path("out/thesis.txt").read_text() == "years of work"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["—model_type", "bert"], "—model_type has the wrong dash, as printed texts do: write --"),
+        (["-model_type", "bert"], "-model_type has the wrong dash"),
+        ([*COMMON, "--learning_rate", "-1"], "training.optimiser.lr = -1.0 is not possible"),
+        ([*COMMON, "--labels", "-3"], "labels = -3 is not possible"),
+        ([*COMMON, "--data_dir", "nowhere"], "nowhere holds none of train.csv, train.tsv"),
+        ([*COMMON, "--max_seq_length", "21"], "max_len = 21 is more than the 20 positions"),
+        (
+            [word for word in COMMON if word not in ("--do_train", "--do_eval")],
+            "there is nothing to do",
+        ),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_2(go: Go, words: list[str], message: str) -> None:
+    code, _, err = go("classifier.py", *words)
+    assert code == 2
+    assert message in " ".join(err.split())
+    assert not Path("out").exists()
+
+
+def test_the_models_are_called_as_the_document_calls_them(go: Go) -> None:
+    del go
+    mymodel = load("mymodel.py", course=YELP)
+    tokens = torch.tensor([[2, 5, 6, 3], [2, 7, 3, 0]])
+    mask = torch.tensor([[1, 1, 1, 1], [1, 1, 1, 0]])
+    labels = torch.tensor([4, 0])
+    torch.manual_seed(0)
+    model = mymodel.BertForSequenceClassification.from_pretrained("bert", num_labels=5).eval()
+    with torch.no_grad():
+        loss, logits = model(tokens, mask, torch.zeros_like(tokens), labels)
+    assert logits.shape == (2, 5)
+    assert float(loss) == pytest.approx(float(torch.nn.functional.cross_entropy(logits, labels)))
+    torch.testing.assert_close(model(tokens, mask)[0].detach(), logits)
+    model.save_pretrained("saved")
+    again = mymodel.BertForSequenceClassification.from_pretrained("saved", num_labels=5).eval()
+    torch.testing.assert_close(again(tokens, mask)[0].detach(), logits)
+
+    masked = torch.where(tokens == 6, tokens, -100)
+    filler = mymodel.BertForMaskedLanguageModel.from_pretrained("bert").eval()
+    with torch.no_grad():
+        loss, scores = filler(tokens, mask, None, masked)
+    assert scores.shape == (2, 4, 22)
+    assert float(loss) == pytest.approx(float(-scores[0, 2].log_softmax(-1)[6]))
+    both = mymodel.BertForCLSMLM.from_pretrained("bert", num_labels=5).eval()
+    found = both.masked(tokens, mask)[0].detach()
+    torch.testing.assert_close(found[mask.bool()], scores[mask.bool()])
+    assert both(tokens, mask)[0].shape == (2, 5)
+
+
+def test_the_data_comes_as_tensors(go: Go) -> None:
+    del go
+    data, mlm = load("data_utils.py", course=YELP), load("mlm_utils.py", course=YELP)
+    words = data.load_tokenizer("bert")
+    examples, classes = data.load_examples("reviews/train.csv")
+    dataset = data.convert_examples_to_features(examples, classes, words, 16)
+    tokens, mask, types, labels = next(iter(data.loader(dataset, 7)))
+    assert tokens.shape == mask.shape == types.shape == (7, 16)
+    assert labels.shape == (7,)
+    assert tokens[:, 0].tolist() == [words.cls] * 7
+    assert bool((tokens[mask == 0] == words.pad).all())
+    lines = mlm.LineByLineTextDataset(words, "reviews/unlabeled.txt", 12)
+    assert len(lines) == 40
+    blocks = mlm.TextDataset(words, "reviews/unlabeled.txt", 12)
+    assert {len(blocks[i]) for i in range(len(blocks))} == {12}
+    inputs, labels = mlm.mask_tokens([lines[i] for i in range(40)], words, 0.5)
+    chosen = labels != -100
+    assert bool(chosen.any())
+    assert not bool((chosen & (inputs == words.pad)).any())

@@ -1,0 +1,267 @@
+"""Fine-tuning as a whole: it learns, resumes, keeps the best step, and refuses what is wrong."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from rich.console import Console
+from safetensors import safe_open
+from transformers import BertForSequenceClassification as TheirClassifier
+
+from attnlab.errors import StoppedError, UserError
+from attnlab.models.bert_format import read_bert
+from attnlab.recipes.classify.label_budget import cells, run_label_budget
+from attnlab.recipes.classify.settings import (
+    ClassifySettings,
+    LabelBudgetSettings,
+    MaskedSettings,
+)
+from attnlab.recipes.classify.texts import read_texts
+from attnlab.recipes.classify.train import run_train
+from attnlab.report.figures import as_png
+from attnlab.report.label_budget import budget_figure, by_budget
+from attnlab.report.story import tell
+from attnlab.runs.directory import Run, RunPlace
+from attnlab.training import loop
+from attnlab.training.settings import OptimiserSettings, TrainingSettings
+from small_bert import TELLING, write_reviews, write_small_bert
+
+QUIET = Console(quiet=True)
+TRAINING = TrainingSettings(
+    length="120 steps",
+    optimiser=OptimiserSettings("adamw", lr=5e-3),
+    evaluate_every=20,
+    threads=1,
+    precision="float32",
+)
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> ClassifySettings:
+    model, data = write_small_bert(tmp_path / "bert"), write_reviews(tmp_path / "reviews")
+    return ClassifySettings(
+        model=str(model),
+        train=str(data / "train.csv"),
+        dev=str(data / "dev.csv"),
+        max_len=16,
+        batch_size=20,
+        training=TRAINING,
+    )
+
+
+def trained(settings: ClassifySettings, folder: Path, name: str = "run") -> Run:
+    return run_train(settings, place=RunPlace(folder, name), console=QUIET)
+
+
+def with_text(settings: ClassifySettings, alpha: float = 0.5) -> ClassifySettings:
+    text = str(Path(settings.train).with_name("unlabeled.txt"))
+    return replace(settings, masked=MaskedSettings(text=text, alpha=alpha, block=16))
+
+
+def test_a_classifier_learns_the_word_that_tells(
+    settings: ClassifySettings, tmp_path: Path
+) -> None:
+    run = trained(settings, tmp_path)
+    assert run.record["scores"]["dev"]["value"] == 1.0
+    assert run.record["scores"]["dev"]["baseline"]["value"] == 0.2
+    assert run.record["classes"] == ["1", "2", "3", "4", "5"]
+    assert run.record["test"] == "none"
+    assert run.record["chosen_on"] == "dev"
+    for row in run.predictions("dev"):
+        assert TELLING[row["prediction"]] in row["question"]
+
+
+def test_its_model_opens_in_transformers_and_gives_the_same_answers(
+    settings: ClassifySettings, tmp_path: Path
+) -> None:
+    run = trained(replace(settings, pooler=True), tmp_path)
+    theirs = TheirClassifier.from_pretrained(run.path / "model").eval()
+    words = (run.path / "model" / "vocab.txt").read_text().split()
+    for row in run.predictions("dev")[:5]:
+        tokens = [words.index(word) for word in row["question"].removesuffix(".").split()]
+        given = torch.tensor([[2, *tokens, words.index("."), 3]])
+        likely = theirs(given).logits.detach().softmax(-1)[0]
+        assert theirs.config.id2label[int(likely.argmax())] == row["prediction"]
+        assert float(likely.max()) == pytest.approx(row["confidence"], abs=1e-5)
+
+
+def test_joint_training_learns_both(settings: ClassifySettings, tmp_path: Path) -> None:
+    run = trained(with_text(settings), tmp_path)
+    lines = [line for line in run.metrics() if "masked" in line]
+    assert lines[-1]["masked"] < lines[0]["masked"]
+    first = lines[0]
+    assert first["loss"] == pytest.approx(first["classification"] + 0.5 * first["masked"])
+    assert "cls.predictions.bias" in _names(run)
+    assert run.record["scores"]["dev"]["value"] > 0.8
+
+
+def test_alpha_0_is_training_without_the_text(settings: ClassifySettings, tmp_path: Path) -> None:
+    settings = replace(settings, training=replace(TRAINING, length="10 steps"))
+    without = trained(settings, tmp_path, "without")
+    zero = trained(with_text(settings, alpha=0.0), tmp_path, "zero")
+    assert without.predictions("dev") == zero.predictions("dev")
+
+
+def _names(run: Run) -> set[str]:
+    with safe_open(run.path / "model" / "model.safetensors", "pt") as file:
+        return set(file.keys())
+
+
+def test_a_stopped_run_goes_on_to_the_same_weights(
+    settings: ClassifySettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = with_text(
+        replace(settings, labels=25, training=replace(TRAINING, length="30 steps"))
+    )
+    whole = trained(settings, tmp_path, "whole")
+    original = loop.Training._finish_step
+
+    def interrupted(self: loop.Training, step: int, result: object, began: float) -> None:
+        stop = result._replace(stop_signal=2) if step == 17 else result  # type: ignore[attr-defined]
+        original(self, step, stop, began)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(loop.Training, "_finish_step", interrupted)
+    with pytest.raises(StoppedError, match="stopped after step 17"):
+        trained(settings, tmp_path, "cut")
+    monkeypatch.undo()
+    cut = trained(settings, tmp_path, "cut")
+    first, second = (read_bert(run.path / "model").tensors for run in (whole, cut))
+    assert all(torch.equal(first[name], second[name]) for name in first)
+    assert whole.predictions("dev") == cut.predictions("dev")
+
+
+def test_few_labels_are_of_every_class_and_differ_by_seed(settings: ClassifySettings) -> None:
+    few = replace(settings, labels=10)
+    texts = read_texts(few)
+    assert sorted(str(example.label) for example in texts.train) == sorted("1122334455")
+    other = read_texts(replace(few, training=replace(TRAINING, seed=1)))
+    assert [e.id for e in texts.train] == [e.id for e in read_texts(few).train]
+    assert [e.id for e in texts.train] != [e.id for e in other.train]
+
+
+def test_a_test_file_is_asked_once_and_may_lack_labels(
+    settings: ClassifySettings, tmp_path: Path
+) -> None:
+    test = Path(settings.train).with_name("test.csv")
+    run = trained(replace(settings, test=str(test)), tmp_path)
+    assert run.record["test"] == "asked once"
+    assert run.record["scores"]["test"]["n"] == 25
+    unlabelled = tmp_path / "unlabelled.tsv"
+    unlabelled.write_text("the food was superb.\nthe place was awful.\n")
+    run = trained(replace(settings, test=str(unlabelled)), tmp_path, "unlabelled")
+    assert "test" not in run.record["scores"]
+    assert [row["prediction"] for row in run.predictions("test")] == ["5", "1"]
+
+
+def wrong_vocabulary(settings: ClassifySettings) -> ClassifySettings:
+    path = Path(settings.model) / "vocab.txt"
+    path.write_text(path.read_text() + "more\n")
+    return settings
+
+
+def strange_label(settings: ClassifySettings) -> ClassifySettings:
+    path = Path(settings.dev)
+    path.write_text(path.read_text() + '6,"lovely"\n')
+    return settings
+
+
+def too_long(settings: ClassifySettings) -> ClassifySettings:
+    return replace(settings, max_len=21)
+
+
+def no_model(settings: ClassifySettings) -> ClassifySettings:
+    return replace(settings, model="./nowhere")
+
+
+def too_many_labels(settings: ClassifySettings) -> ClassifySettings:
+    return replace(settings, labels=61)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (wrong_vocabulary, "has 23 tokens, but the table of tokens has 22 rows"),
+        (strange_label, r"dev\.csv, line 26: the label '6' is none of the 5 classes"),
+        (too_long, "max_len = 21 is more than the 20 positions"),
+        (no_model, r"there is no folder \./nowhere"),
+        (too_many_labels, "61 examples cannot be drawn from 60"),
+    ],
+)
+def test_a_mistake_is_told_before_step_1_and_leaves_nothing(
+    settings: ClassifySettings,
+    tmp_path: Path,
+    change: Callable[[ClassifySettings], ClassifySettings],
+    message: str,
+) -> None:
+    with pytest.raises(UserError, match=message):
+        trained(change(settings), tmp_path / "runs")
+    assert not list((tmp_path / "runs").glob("*"))
+
+
+def test_a_finished_run_is_not_shown_for_files_that_have_changed(
+    settings: ClassifySettings, tmp_path: Path
+) -> None:
+    short = replace(settings, training=replace(TRAINING, length="2 steps"))
+    trained(short, tmp_path)
+    dev = Path(settings.dev)
+    dev.write_text(dev.read_text().replace("awful", "lovely"))
+    with pytest.raises(UserError, match="what the files hold has changed"):
+        trained(short, tmp_path)
+
+
+def budget(settings: ClassifySettings) -> LabelBudgetSettings:
+    base = with_text(replace(settings, training=replace(TRAINING, length="1 epochs")))
+    return LabelBudgetSettings((10, 0), (0.0, 0.5), seeds=2, least_steps=4, base=base)
+
+
+def test_a_label_budget_has_a_run_for_every_cell_and_skips_what_is_done(
+    settings: ClassifySettings, tmp_path: Path
+) -> None:
+    study = run_label_budget(budget(settings), place=RunPlace(tmp_path, "study"), console=QUIET)
+    assert list(study.runs) == [
+        f"labels-{labels}-alpha-{alpha}-seed-{seed}"
+        for labels in ("10", "all")
+        for alpha in ("0", "0.5")
+        for seed in (0, 1)
+    ]
+    times = {run.name: (run.path / "record.json").stat().st_mtime_ns for run in study.opened()}
+    again = run_label_budget(budget(settings), place=RunPlace(tmp_path, "study"), console=QUIET)
+    assert {r.name: (r.path / "record.json").stat().st_mtime_ns for r in again.opened()} == times
+    runs = again.opened()
+    comparisons = by_budget(runs)
+    assert list(comparisons) == ["10", "all"]
+    assert [len(comparison.pairs) for comparison in comparisons.values()] == [1, 1]
+    assert as_png(budget_figure(comparisons, runs)).startswith(b"\x89PNG")
+    told = tell(runs, title=again.title, notes=again.notes)
+    assert "10 labels" in str(told.blocks)
+
+
+def test_few_texts_have_more_epochs(settings: ClassifySettings) -> None:
+    lengths = {cell.name: cell.settings.training.length for cell in cells(budget(settings), 6000)}
+    assert lengths["labels-10-alpha-0-seed-0"] == "4 steps"
+    assert lengths["labels-all-alpha-0-seed-0"] == "1 epochs"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"labels": (10, 10)}, "labels = 10, 10: a number stands there twice"),
+        ({"labels": (61,)}, "labels = 61 is more than the 60 texts"),
+        ({"alphas": (0.5, 0.5)}, "a number stands there twice"),
+    ],
+)
+def test_a_study_that_cannot_be_finished_is_not_begun(
+    settings: ClassifySettings, tmp_path: Path, changes: dict[str, object], message: str
+) -> None:
+    wrong = replace(budget(settings), **changes)  # type: ignore[arg-type]
+    with pytest.raises(UserError, match=message):
+        run_label_budget(wrong, place=RunPlace(tmp_path / "runs"), console=QUIET)
+    assert not (tmp_path / "runs").exists()
+
+
+def test_masked_text_is_needed_for_an_alpha(settings: ClassifySettings, tmp_path: Path) -> None:
+    wrong = replace(budget(settings), base=settings)
+    with pytest.raises(UserError, match="needs unlabelled text to learn from: give --mlm-text"):
+        run_label_budget(wrong, place=RunPlace(tmp_path), console=QUIET)
