@@ -1,12 +1,14 @@
 """The task of an encoder: two losses on one body, each with its own denominator."""
 
+from collections.abc import Mapping, Sequence
+
 import pytest
 import torch
 import torch.nn.functional as F
 
 from attnlab.data.batches import IGNORED
 from attnlab.data.epochs import Epochs, rows_a_batch
-from attnlab.data.text_batches import TextRow
+from attnlab.data.text_batches import JointBatch, TextRow
 from attnlab.models.bert import BertForCLSMLM, BertForSequenceClassification
 from attnlab.models.classification import CLASSES, MASKED, Classification, class_probabilities
 from small_bert import small_size
@@ -95,3 +97,26 @@ def test_the_classifier_is_no_matrix_for_muon() -> None:
     assert "body.embeddings.words.weight" in groups.embeddings
     assert "body.layers.0.up.weight" in groups.matrices
     assert "masked.bias" in groups.vectors
+
+
+@pytest.mark.parametrize("count", [2, 3, 9])
+def test_the_parts_of_a_batch_add_up_to_its_gradient(count: int) -> None:
+    """What several processes, or accumulation, do."""
+    whole, cut = joint(), joint()
+    batch = whole.batch(1)
+    _backward(whole, [batch], batch.weights)
+    _backward(cut, [batch.part(i, count) for i in range(count)], batch.weights)
+    for (name, first), second in zip(
+        whole.model.named_parameters(), cut.model.parameters(), strict=True
+    ):
+        assert first.grad is not None, name
+        torch.testing.assert_close(second.grad, first.grad, atol=1e-10, rtol=0)
+
+
+def _backward(
+    task: Classification, parts: Sequence[JointBatch], denominators: Mapping[str, float]
+) -> None:
+    for part in parts:
+        for name, term in task.loss(part).items():
+            assert term.weight == part.weights[name]
+            (term.sum * term.scale / denominators[name]).backward()

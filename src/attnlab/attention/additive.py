@@ -15,6 +15,7 @@ from attnlab.attention.contract import (
 )
 from attnlab.attention.functional import init_qkv_proj, merge_heads, split_heads_qkv
 from attnlab.attention.pairs import Context, attend
+from attnlab.training.dropout import Dropout
 
 
 @ATTENTION.register("additive")
@@ -37,7 +38,7 @@ class Additive(nn.Module):
         self.n_heads = n_heads
         self.query, self.key, self.value = init_qkv_proj(d_model)
         self.proj = nn.Linear(d_model, d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.positions = positions
         self.judge = nn.Parameter(torch.randn(n_heads, d_model // n_heads))
 

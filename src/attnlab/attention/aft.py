@@ -24,6 +24,7 @@ from attnlab.attention.contract import (
 from attnlab.attention.functional import init_qkv_proj
 from attnlab.attention.pairs import distance
 from attnlab.attention.sums import quotient
+from attnlab.training.dropout import Dropout
 
 CHUNK = 128
 """Rows that share one reference for their exponents."""
@@ -53,7 +54,7 @@ class AttentionFree(nn.Module):
         self.form, self.window, self.max_len = form, window, max_len
         self.query, self.key, self.value = init_qkv_proj(d_model)
         self.proj = nn.Linear(d_model, d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         if form != "simple":
             self.left = nn.Parameter(torch.randn(max_len, rank) / rank)
             self.right = nn.Parameter(torch.randn(max_len, rank))

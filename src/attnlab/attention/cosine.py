@@ -23,6 +23,7 @@ from attnlab.attention.functional import (
     split_heads_qkv,
 )
 from attnlab.attention.pairs import Context, attend
+from attnlab.training.dropout import Dropout
 
 SHARPNESS = 10.0
 """Where it begins: a key in the query's direction counts e^10 times one at right angles."""
@@ -50,7 +51,7 @@ class Cosine(nn.Module):
         self.n_heads = n_heads
         self.query, self.key, self.value = init_qkv_proj(d_model)
         self.proj = nn.Linear(d_model, d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.positions = positions
         self.log_sharpness = nn.Parameter(torch.full((n_heads,), math.log(SHARPNESS)))
 

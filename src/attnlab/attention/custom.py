@@ -25,6 +25,7 @@ from attnlab.attention.functional import init_qkv_proj, merge_heads, split_heads
 from attnlab.attention.pairs import Context, attend
 from attnlab.errors import UserError
 from attnlab.registry import load_part, telling_the_line
+from attnlab.training.dropout import Dropout
 
 
 @ATTENTION.register("custom")
@@ -48,7 +49,7 @@ class Custom(nn.Module):
         self.n_heads = n_heads
         self.query, self.key, self.value = init_qkv_proj(d_model)
         self.proj = nn.Linear(d_model, d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.positions = positions
         self.function = negative_distance if score is None else _load(score, d_model // n_heads)
 

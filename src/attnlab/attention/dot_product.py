@@ -22,6 +22,7 @@ from attnlab.attention.functional import (
     split_heads_qkv,
 )
 from attnlab.attention.pairs import Context, null_key_bias, reach_of, recall, weigh
+from attnlab.training.dropout import Dropout
 
 
 @ATTENTION.register("dot_product")
@@ -46,7 +47,7 @@ class DotProduct(nn.Module):
         self.n_heads = n_heads
         self.query, self.key, self.value = init_qkv_proj(d_model)
         self.proj = nn.Linear(d_model, d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.positions = positions
         self.null_directions = null_key_bias(positions)
 

@@ -21,6 +21,7 @@ from attnlab.attention.functional import (
     split_heads_qkv,
 )
 from attnlab.attention.pairs import Context, attend
+from attnlab.training.dropout import Dropout
 
 
 @ATTENTION.register("gaussian")
@@ -45,7 +46,7 @@ class Gaussian(nn.Module):
         self.n_heads = n_heads
         self.query, self.key, self.value = init_qkv_proj(d_model)
         self.proj = nn.Linear(d_model, d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.positions = positions
 
     def forward(

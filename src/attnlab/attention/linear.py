@@ -13,6 +13,7 @@ from attnlab.attention.contract import AttentionMask, AttentionOutput, Prefix, c
 from attnlab.attention.functional import init_qkv_proj, merge_heads, split_heads_qkv
 from attnlab.attention.pairs import Context
 from attnlab.attention.sums import attend_by_sums, weights_of
+from attnlab.training.dropout import Dropout
 
 
 @ATTENTION.register("linear")
@@ -34,7 +35,7 @@ class Linear(nn.Module):
         self.n_heads = n_heads
         self.query, self.key, self.value = init_qkv_proj(d_model)
         self.proj = nn.Linear(d_model, d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(
         self,

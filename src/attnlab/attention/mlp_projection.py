@@ -19,6 +19,7 @@ from attnlab.attention.dot_product import dot_product_attention
 from attnlab.attention.functional import merge_heads, split_heads_qkv
 from attnlab.attention.pairs import Context, null_key_bias
 from attnlab.errors import UserError
+from attnlab.training.dropout import Dropout
 
 
 @ATTENTION.register("mlp_projection")
@@ -57,7 +58,7 @@ class MlpProjection(nn.Module):
             for role in "qkv"
         )
         self.proj = nn.Linear(d_model, d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.positions = positions
         gelu_is_last = "k" in on and width == 0
         last_bias = "key.2.bias" if "k" in on else "key.bias"

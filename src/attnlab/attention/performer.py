@@ -28,6 +28,7 @@ from attnlab.attention.contract import (
 from attnlab.attention.functional import init_qkv_proj, merge_heads, split_heads_qkv
 from attnlab.attention.pairs import Context
 from attnlab.attention.sums import attend_by_sums, weights_of
+from attnlab.training.dropout import Dropout
 
 LARGEST_EXPONENT = 60.0
 """Reached only in heads wider than about 120, by a key along the longest direction."""
@@ -58,7 +59,7 @@ class Performer(nn.Module):
         self.n_heads = n_heads
         self.query, self.key, self.value = init_qkv_proj(d_model)
         self.proj = nn.Linear(d_model, d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.positions = positions
         width = d_model // n_heads
         n_features = n_features or max(1, int(width * math.log(width)))

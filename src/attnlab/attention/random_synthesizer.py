@@ -19,6 +19,7 @@ from attnlab.attention.contract import (
 )
 from attnlab.attention.functional import compute_outputs, merge_heads, split_heads
 from attnlab.attention.pairs import Context, reach_of, recall, weigh
+from attnlab.training.dropout import Dropout
 
 
 @ATTENTION.register("random_synthesizer")
@@ -42,7 +43,7 @@ class RandomSynthesizer(nn.Module):
         self.scores = nn.Parameter(torch.randn(n_heads, max_len, max_len))
         self.value = nn.Linear(d_model, d_model)
         self.proj = nn.Linear(d_model, d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.positions = positions
 
     def forward(

@@ -21,6 +21,7 @@ from attnlab.attention.contract import (
 from attnlab.attention.dot_product import dot_product_attention
 from attnlab.attention.functional import merge_heads, split_heads
 from attnlab.attention.pairs import Context, null_key_bias
+from attnlab.training.dropout import Dropout
 
 
 @ATTENTION.register("shared_projection")
@@ -48,7 +49,7 @@ class SharedProjection(nn.Module):
             {role: nn.Linear(d_model, d_model) for role in _roles(share)}
         )
         self.proj = nn.Linear(d_model, d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.positions = positions
         alone = "k" in self.projections
         self.null_directions = null_key_bias(positions, "projections.k.bias") if alone else ()

@@ -21,6 +21,7 @@ from attnlab.attention.contract import (
 )
 from attnlab.attention.functional import compute_outputs, merge_heads, split_heads
 from attnlab.attention.pairs import Context, reach_of, recall, weigh
+from attnlab.training.dropout import Dropout
 
 
 @ATTENTION.register("synthesizer")
@@ -48,7 +49,7 @@ class Synthesizer(nn.Module):
         self.b2 = nn.Parameter(torch.zeros(max_len) if shared else torch.zeros(*own, 1, max_len))
         self.value = nn.Linear(d_model, d_model)
         self.proj = nn.Linear(d_model, d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.positions = positions
         nn.init.uniform_(self.w2, -0.001, 0.001)
 

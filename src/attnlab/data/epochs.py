@@ -1,4 +1,4 @@
-"""Which rows make up the batch of a step: a pure function of the rows, the seed and the step."""
+"""Which rows a step learns from: a pure function of the rows, the seed and the step."""
 
 from collections.abc import Callable, Sequence, Sized
 from functools import lru_cache

@@ -17,6 +17,7 @@ from attnlab.attention.dot_product import DotProduct, dot_product_attention
 from attnlab.attention.functional import merge_heads, split_heads
 from attnlab.attention.pairs import Context
 from attnlab.models.sizes import BertSize
+from attnlab.training.dropout import Dropout
 
 Padding = Bool[Tensor, "B T"] | None
 
@@ -36,7 +37,7 @@ class Embeddings(nn.Module):
         self.positions = nn.Embedding(size.max_len, size.d_model)
         self.types = nn.Embedding(size.n_types, size.d_model)
         self.norm = nn.LayerNorm(size.d_model, eps=size.layer_norm_eps)
-        self.dropout = nn.Dropout(size.dropout)
+        self.dropout = Dropout(size.dropout)
 
     def forward(
         self, tokens: Int[Tensor, "B T"], types: Int[Tensor, "B T"]
@@ -61,7 +62,7 @@ class Layer(nn.Module):
         self.up = nn.Linear(size.d_model, size.d_mlp)
         self.down = nn.Linear(size.d_mlp, size.d_model)
         self.norm2 = nn.LayerNorm(size.d_model, eps=size.layer_norm_eps)
-        self.dropout = nn.Dropout(size.dropout)
+        self.dropout = Dropout(size.dropout)
         self.activation = ACTIVATIONS[size.activation]
 
     def forward(self, x: Float[Tensor, "B T D"], mask: AttentionMask) -> Float[Tensor, "B T D"]:
@@ -157,7 +158,7 @@ class BertForSequenceClassification(nn.Module):
     def __init__(self, size: BertSize, n_classes: int, *, pooler: bool = False) -> None:
         super().__init__()
         self.body = Bert(size, pooler=pooler)
-        self.dropout = nn.Dropout(size.dropout)
+        self.dropout = Dropout(size.dropout)
         self.classifier = nn.Linear(size.d_model, n_classes)
         initialise(self, size)
 

@@ -12,6 +12,7 @@ from attnlab.attention.contract import AttentionMask
 from attnlab.attention.settings import AttentionSettings
 from attnlab.models.memory import NGramMemory
 from attnlab.models.sizes import MemorySize
+from attnlab.training.dropout import Dropout
 
 CAUSAL = AttentionMask(causal=True)
 
@@ -29,7 +30,7 @@ class Block(nn.Module):
         self.mlp = nn.Sequential(
             nn.Linear(d_model, 4 * d_model), nn.GELU(), nn.Linear(4 * d_model, d_model)
         )
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(
         self, x: Float[Tensor, "B T D"], cache: Cache | None = None
@@ -60,7 +61,7 @@ class GPT(nn.Module):
         self.tok_emb = nn.Embedding(vocab_size, d_model)
         shape = {"d_model": d_model, "n_heads": n_heads, "max_len": max_len}
         self.positions = build_positions(attention, **shape)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         build_attention = attention_builder(attention, self.positions, **shape, dropout=dropout)
         self.blocks = nn.ModuleList(
             Block(d_model, build_attention, dropout=dropout) for _ in range(n_layers)

@@ -120,13 +120,12 @@ def build_objective(
 
 
 def mixed_rows(
-    objective: Objective, questions: Sequence[TokenRow], *, seed: int, questions_from: int = 0
+    objective: Objective, questions: Sequence[TokenRow], *, seed: int
 ) -> Callable[[int], list[TokenRow]]:
-    """Return what draws an epoch: every document once, and from some epoch on every question."""
+    """Return what draws an epoch: every document and every question once."""
 
     def rows_of(epoch: int) -> list[TokenRow]:
-        asked = questions if epoch >= questions_from else []
-        return [*objective.rows(rng(seed, "objective", epoch)), *asked]
+        return [*objective.rows(rng(seed, "objective", epoch)), *questions]
 
     return rows_of
 

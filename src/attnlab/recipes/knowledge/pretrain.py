@@ -35,11 +35,7 @@ def run_pretrain(settings: PretrainSettings, *, place: RunPlace, console: Consol
             learner = new_learner(settings.model, vocabulary, max_len=max_len, seed=seed)
             is_read_only = not settings.questions_write
             questions = [learner.row(q, is_read_only=is_read_only) for q in texts.train]
-            if questions and settings.questions_from:
-                session.say(f"the questions come in from epoch {settings.questions_from} on")
             lesson = Lesson(learner, texts, session, samples=settings.samples)
-            rows_of = mixed_rows(
-                objective, questions, seed=seed, questions_from=settings.questions_from
-            )
+            rows_of = mixed_rows(objective, questions, seed=seed)
             lesson.learn(rows_of, settings.training, batch_tokens=settings.batch_tokens)
         return session.run

@@ -49,9 +49,6 @@ class PretrainSettings:
     """File with a document a line; `Name. Text` for salient_spans."""
     questions: str = ""
     """File of training questions, `question<TAB>answer`, to mix in; may be left out."""
-    questions_from: Annotated[int, Ge(0)] = 0
-    """Epoch, counted from 0, from which on they are mixed in: the answer to a question about what
-    was not read yet can only be learned by heart. A shorter run learns from the texts alone."""
     questions_write: bool = False
     """Whether the questions may write into the memory, or only teach how to read it."""
     held_out: HeldOut = 0.0

