@@ -157,7 +157,7 @@ BAD_FILES = {
         ["--set", "corpus=bad"], "nothing is capital here.\n",
         "the corpus has no names to learn: salient_spans takes a corpus of lines `Name. Text`",
     ),
-    "no text": (["--set", "corpus=bad"], b"\xff\xfe", "bad is no UTF-8 text: invalid start byte"),
+    "no text": (["--set", "corpus=bad"], b"\xff\xfe", "bad, line 1: the byte 0xff is no UTF-8"),
     "long training question": (
         ["--questions", "bad"], f"Where?\tOslo\n{LONG}",
         " tokens, but the model has room for 108 before the answer. Ask a shorter question.",

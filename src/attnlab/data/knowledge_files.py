@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from attnlab.data.text_files import read_text
 from attnlab.data.vocabulary import MARK, PAD
 from attnlab.errors import UserError
 
@@ -53,15 +54,7 @@ def _question(path: Path, number: int, line: str, has_answers: bool) -> Question
 
 def _lines(path: Path) -> list[str]:
     """Read the lines of a UTF-8 file; only line feeds end one, whatever Unicode calls a break."""
-    if not path.is_file():
-        raise UserError(f"there is no file {path}.")
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror or error}.") from None
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path} is no UTF-8 text: {error.reason} at byte {error.start}.") from None
-    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    lines = [line.removesuffix("\r") for line in read_text(path).split("\n")]
     for number, line in enumerate(lines, 1):
         for reserved in (PAD, MARK):
             if reserved in line:
