@@ -10,19 +10,22 @@ folder is a run: stopped, the same command goes on with it; finished, it shows w
 """
 
 import argparse
+import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
+from attnlab.cli.options import process_rank
 from attnlab.config import from_dict, to_dict
 from attnlab.errors import AttnlabError, UserError
-from attnlab.recipes.classify.settings import ClassifySettings
+from attnlab.recipes.classify.settings import JOB, MODEL, ClassifySettings
+from attnlab.recipes.classify.texts import files_of, sha256_of_files
 from attnlab.runs.directory import Run, RunPlace, differences
 
-JOB = "classify-train"
 FORMATS = (".csv", ".tsv", ".jsonl")
 DASHES = "—–"
 
@@ -68,7 +71,7 @@ def settings_of(options: argparse.Namespace) -> ClassifySettings:
     )
     return replace(
         base,
-        model=options.model_name_or_path,
+        model=_tidy(options.model_name_or_path),
         train=str(_file(options.data_dir, "train")),
         dev=str(_file(options.data_dir, "dev")),
         test=str(options.test_file or ""),
@@ -90,18 +93,18 @@ def train_and_show(settings: ClassifySettings, options: argparse.Namespace) -> N
         raise UserError("there is nothing to do: give --do_train, --do_eval or both.")
     settings = from_dict(ClassifySettings, to_dict(settings), origin="the command line")
     output = options.output_dir.resolve()
+    if output.exists() and not output.is_dir():
+        raise UserError(f"--output_dir {output} is a file. Choose a folder.")
     if options.do_train:
-        if options.overwrite_output_dir:
-            _clear(output, settings)
-        place = RunPlace(output.parent, output.name)
-        run = run_train(settings, place=place, console=Console(stderr=True))
+        with _replaced(output, settings) if options.overwrite_output_dir else nullcontext():
+            place = RunPlace(output.parent, output.name)
+            run = run_train(settings, place=place, console=Console(stderr=True))
     else:
-        run = Run.open(output)
-        if not run.finished:
-            raise UserError(f"{output} is not finished: train it first, with --do_train.")
-    if options.do_eval:
-        _show(run, options.task_name)
-    print(f"the model is in {run.path / 'model'}")
+        run = _finished(output, settings)
+    if process_rank() == 0:
+        if options.do_eval:
+            _show(run, options.task_name)
+        print(f"the model is in {run.path / MODEL}")
 
 
 def run(parser: argparse.ArgumentParser, job: Callable[[argparse.Namespace], None]) -> None:
@@ -116,6 +119,11 @@ def run(parser: argparse.ArgumentParser, job: Callable[[argparse.Namespace], Non
         sys.exit(error.exit_code)
 
 
+def _tidy(name: str) -> str:
+    """Write a folder one way, so that ./bert and bert are the same."""
+    return str(Path(name)) if Path(name).is_dir() else name
+
+
 def _file(folder: Path, split: str) -> Path:
     found = [folder / f"{split}{suffix}" for suffix in FORMATS]
     there = [path for path in found if path.is_file()]
@@ -127,21 +135,56 @@ def _file(folder: Path, split: str) -> Path:
     raise UserError(f"--data_dir {folder} holds none of {names}.")
 
 
-def _clear(output: Path, settings: ClassifySettings) -> None:
-    """Remove a run of other settings; one of these goes on, and what is no run stays."""
-    if not output.exists() or not any(output.iterdir()):
-        return
+def _finished(output: Path, settings: ClassifySettings) -> Run:
+    """Open the run that these very settings and files have made."""
+    run = Run.open(output)
+    changed = _changes(run, settings)
+    if changed or not run.finished:
+        why = f"was made with other settings ({changed[0]})" if changed else "is not finished"
+        raise UserError(f"{output} {why}: train it first, with --do_train.")
+    return run
+
+
+@contextmanager
+def _replaced(output: Path, settings: ClassifySettings) -> Iterator[None]:
+    """Put a run of other settings aside; it goes when the new one has begun, else it comes back.
+
+    A run of these settings goes on, and what is no run stays.
+    """
+    aside = output.with_name(f".{output.name}.replaced")
+    if process_rank() == 0 and output.is_dir() and any(output.iterdir()):
+        try:
+            run = Run.open(output)
+        except UserError:
+            raise UserError(
+                f"--output_dir {output} is no run of this program, so it is not overwritten."
+                " Choose another folder."
+            ) from None
+        if _changes(run, settings):
+            with run:  # nobody is working on it
+                output.rename(aside)
     try:
-        config = Run.open(output).config
-    except UserError:
-        raise UserError(
-            f"--output_dir {output} is no run of this program, so it is not overwritten. Choose"
-            " another folder."
-        ) from None
-    wanted = {"job": JOB, "settings": to_dict(settings)}
+        yield
+    finally:
+        if process_rank() == 0 and aside.exists():
+            if output.exists():
+                shutil.rmtree(aside)
+            else:
+                aside.rename(output)
+
+
+def _changes(run: Run, settings: ClassifySettings) -> list[str]:
+    """Name what was otherwise when a run was begun: settings, or what its files held."""
+    config = run.config
+    wanted = json.loads(json.dumps({"job": JOB, "settings": to_dict(settings)}))
     there = {"job": config["job"], "settings": config["settings"]}
-    if list(differences(there, wanted)):
-        shutil.rmtree(output)
+    changed = [key for key, _, _ in differences(there, wanted)]
+    files = files_of(settings)
+    if not changed and all(path.is_file() for path in files.values()):
+        begun_with = config["resolved"].get("data")
+        if begun_with is not None and begun_with != sha256_of_files(files):
+            changed = ["what the files hold"]
+    return changed
 
 
 def _show(run: Run, task: str) -> None:
@@ -164,7 +207,9 @@ def _show(run: Run, task: str) -> None:
 def _refuse_dashes(arguments: Sequence[str]) -> None:
     for argument in arguments:
         name = argument.lstrip(DASHES + "-")
-        if argument[:1] in DASHES or (argument[:1] == "-" and argument[:2] != "--" and "_" in name):
+        if argument.startswith(tuple(DASHES)) or (
+            argument[:1] == "-" and argument[:2] != "--" and "_" in name
+        ):
             raise UserError(f"{argument} has the wrong dash, as printed texts do: write --{name}.")
 
 

@@ -30,9 +30,9 @@ class _Model(nn.Module):
         assert self.pretrained is not None, "only a model that was read can be written"
         write_bert(self.net, self.pretrained, Path(folder))
 
-    def _fill(self, folder: str) -> None:
-        self.pretrained = read_bert(Path(folder))
-        load_pretrained(self.net, self.pretrained)
+    def _fill(self, pretrained: Pretrained) -> None:
+        self.pretrained = pretrained
+        load_pretrained(self.net, pretrained)
 
 
 class BertForSequenceClassification(_Model):
@@ -45,8 +45,9 @@ class BertForSequenceClassification(_Model):
     @classmethod
     def from_pretrained(cls, folder: str, num_labels: int) -> "BertForSequenceClassification":
         """Read a checkpoint; a head that it lacks is begun afresh."""
-        model = cls(read_bert(Path(folder)).size, num_labels)
-        model._fill(folder)
+        pretrained = read_bert(Path(folder))
+        model = cls(pretrained.size, num_labels)
+        model._fill(pretrained)
         return model
 
     def forward(
@@ -71,8 +72,9 @@ class BertForMaskedLanguageModel(_Model):
     @classmethod
     def from_pretrained(cls, folder: str) -> "BertForMaskedLanguageModel":
         """Read a checkpoint; a head that it lacks is begun afresh."""
-        model = cls(read_bert(Path(folder)).size)
-        model._fill(folder)
+        pretrained = read_bert(Path(folder))
+        model = cls(pretrained.size)
+        model._fill(pretrained)
         return model
 
     def forward(

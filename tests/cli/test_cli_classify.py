@@ -15,6 +15,7 @@ TINY = [
     *("--batch-size", "20"),
 ]
 TRAIN = ["classify", "train", "reviews/train.csv", *TINY]
+LINES = ["--mlm-text", "reviews/unlabeled.txt", "--set", "masked.block=16"]
 BUDGET = ["classify", "label-budget", "reviews/train.csv", *TINY]
 
 
@@ -37,16 +38,25 @@ def test_a_classifier_is_trained_and_shown_again(attnlab: Attnlab) -> None:
 
 
 def test_unlabelled_text_is_learned_beside(attnlab: Attnlab) -> None:
-    done = attnlab(*TRAIN, "--mlm-text", "reviews/unlabeled.txt", "--alpha", "0.25", "--name", "j")
+    done = attnlab(*TRAIN, *LINES, "--alpha", "0.25", "--name", "j")
     assert done.code == 0, done.err
     settings = Run.open(Path("runs/j")).config["settings"]["masked"]
     assert settings["text"] == "reviews/unlabeled.txt"
     assert settings["alpha"] == 0.25
 
 
+def test_new_texts_are_told_and_written(attnlab: Attnlab) -> None:
+    attnlab(*TRAIN, "--name", "c")
+    done = attnlab("classify", "predict", "runs/c", "reviews/test.csv", "--outputs", "told.txt")
+    assert done.code == 0, done.err
+    assert "accuracy" in done.out
+    assert len(Path("told.txt").read_text().splitlines()) == 25
+
+
 def test_a_label_budget_is_compared_budget_by_budget(attnlab: Attnlab) -> None:
-    words = [*BUDGET, "--mlm-text", "reviews/unlabeled.txt", "--labels", "10,all"]
-    done = attnlab(*words, "--alpha", "0,0.5", "--seeds", "1", "--set", "least_steps=2")
+    words = [*BUDGET, "--mlm-text", "reviews/unlabeled.txt", "--set", "base.masked.block=16"]
+    words += ["--labels", "10,all", "--alpha", "0,0.5", "--seeds", "1", "--set", "least_steps=2"]
+    done = attnlab(*words)
     assert done.code == 0, done.err
     assert "10 labels" in done.out
     assert "all labels" in done.out
@@ -81,7 +91,7 @@ def test_training_loads_neither_transformers_nor_tokenizers_nor_peft(tmp_path: P
     code = (
         "import sys\n"
         "from attnlab.cli import main\n"
-        f"sys.argv = ['attnlab', *{[*TRAIN, '--mlm-text', 'reviews/unlabeled.txt']!r}]\n"
+        f"sys.argv = ['attnlab', *{[*TRAIN, *LINES]!r}]\n"
         "try:\n    main()\n"
         "except SystemExit as end:\n    assert not end.code, end.code\n"
         "print('loaded', {'transformers', 'tokenizers', 'peft'} & set(sys.modules))\n"

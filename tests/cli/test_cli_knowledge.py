@@ -152,7 +152,7 @@ def test_a_recipe_and_a_size_give_other_settings(attnlab: Attnlab) -> None:
     words = ("knowledge", "pretrain", "--settings")
     course = yaml.safe_load(attnlab(*words, "--recipe", "course").out)
     assert course["vocabulary"]["kind"] == "characters"
-    spans = {"name": "span_corruption", "options": {"block": 128, "shift": 10, "from_name": 0.5}}
+    spans = {"name": "span_corruption", "options": {"block": 128, "shift": 10}}
     assert course["objective"] == spans, "names stand where the questions have them"
     letter = yaml.safe_load(attnlab(*words, "--recipe", "letter").out)
     assert letter["objective"]["options"] == {"block": 128}

@@ -127,6 +127,54 @@ def test_evaluating_alone_shows_what_is_there(go: Go) -> None:
     assert "yelp dev: accuracy" in out
 
 
+def test_a_mistake_does_not_cost_the_run_that_was_to_be_replaced(go: Go) -> None:
+    assert go("classifier.py", *COMMON)[0] == 0
+    record = (Path("out") / "record.json").read_text()
+    wrong = [
+        "nowhere" if word == "bert" and COMMON[i - 1] != "--model_type" else word
+        for i, word in enumerate(COMMON)
+    ]
+    code, _, err = go("classifier.py", *wrong, "--seed", "1")
+    assert code == 2, err
+    assert (Path("out") / "record.json").read_text() == record
+    assert not list(Path().glob(".out*"))
+
+
+def test_a_folder_written_another_way_is_the_same(go: Go) -> None:
+    assert go("classifier.py", *COMMON)[0] == 0
+    written = (Path("out") / "record.json").stat().st_mtime_ns
+    other = [
+        "./bert/" if word == "bert" and COMMON[i - 1] != "--model_type" else word
+        for i, word in enumerate(COMMON)
+    ]
+    assert go("classifier.py", *other, "--data_dir", "./reviews")[0] == 0
+    assert (Path("out") / "record.json").stat().st_mtime_ns == written
+
+
+def test_changed_data_is_trained_on_again_with_the_flag(go: Go) -> None:
+    assert go("classifier.py", *COMMON)[0] == 0
+    data = Path("reviews/dev.csv")
+    data.write_text(data.read_text().replace("awful", "lovely"))
+    before = Run.open(Path("out")).config["resolved"]["data"]
+    assert go("classifier.py", *COMMON)[0] == 0
+    assert Run.open(Path("out")).config["resolved"]["data"] != before
+
+
+def test_evaluating_alone_insists_on_the_settings(go: Go) -> None:
+    go("classifier.py", *COMMON)
+    words = [word for word in COMMON if word != "--do_train"]
+    code, _, err = go("classifier.py", *words, "--test_file", "reviews/test.csv")
+    assert code == 2
+    assert "was made with other settings (test): train it first" in err
+
+
+def test_an_output_folder_that_is_a_file_is_refused(go: Go) -> None:
+    Path("out").write_text("a file")
+    code, _, err = go("classifier.py", *COMMON)
+    assert code == 2
+    assert "out is a file. Choose a folder." in err
+
+
 def test_a_folder_that_is_no_run_is_never_overwritten(go: Go) -> None:
     Path("out").mkdir()
     Path("out/thesis.txt").write_text("years of work")

@@ -118,6 +118,7 @@ def test_a_label_is_stripped_and_a_text_is_not(tmp_path: Path) -> None:
         ("a.csv", "1,a,b\n", r"line 1: '1, a, b' is 3 columns\. Without .*: text; label, text\."),
         ("a.tsv", "a\t1\nb\tc\t1\n", r"line 2: 'b, c, 1' is 3 columns, .* Take the tabs out"),
         ("a.tsv", "idx\ttext\tlabel\n", r"looks like a header, but no column is called 'idx'"),
+        ("a.csv", "rating,text\n5,good\n", r"looks like a header, but .* called 'rating'"),
         ("a.csv", "text,review\n", r"line 1: the header must name one text, .*'text, review'"),
         ("a.csv", "stars,passage\n", r"the header must name one text, .* called text or sentence"),
         ("a.csv", "1,a\n2, \n", r"line 2: the text is empty\. Write one, or take"),

@@ -1,5 +1,6 @@
 """Our BERT gives transformers' numbers: hidden states, scores and gradients, padding and types."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -224,6 +225,17 @@ def test_our_export_opens_in_transformers_with_equal_outputs_and_back(tmp_path: 
     assert not load_pretrained(again, read_bert(tmp_path / "out"))
     for name, value in again.state_dict().items():
         assert torch.equal(value, ours.state_dict()[name]), name
+
+
+def test_without_a_pooler_the_export_is_no_classifier_of_transformers(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "vocab.txt").write_text("".join(f"word{i}\n" for i in range(31)))
+    model = BertForSequenceClassification(SIZE, CLASSES)
+    write_bert(model, Pretrained(SIZE, {}, source, ""), tmp_path / "out")
+    config = json.loads((tmp_path / "out" / "config.json").read_text())
+    assert config["architectures"] == ["BertModel"]
+    assert not load_pretrained(model, read_bert(tmp_path / "out"))
 
 
 @pytest.mark.data

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from rich.console import Console
@@ -12,11 +13,14 @@ from transformers import BertForSequenceClassification as TheirClassifier
 
 from attnlab.errors import StoppedError, UserError
 from attnlab.models.bert_format import read_bert
+from attnlab.models.used_rows import UsedRows
 from attnlab.recipes.classify.label_budget import cells, run_label_budget
+from attnlab.recipes.classify.predict import run_predict
 from attnlab.recipes.classify.settings import (
     ClassifySettings,
     LabelBudgetSettings,
     MaskedSettings,
+    PredictSettings,
 )
 from attnlab.recipes.classify.texts import read_texts
 from attnlab.recipes.classify.train import run_train
@@ -26,7 +30,7 @@ from attnlab.report.story import tell
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training import loop
 from attnlab.training.settings import OptimiserSettings, TrainingSettings
-from small_bert import TELLING, write_reviews, write_small_bert
+from small_bert import TELLING, VOCABULARY, write_reviews, write_small_bert
 
 QUIET = Console(quiet=True)
 TRAINING = TrainingSettings(
@@ -109,12 +113,14 @@ def _names(run: Run) -> set[str]:
         return set(file.keys())
 
 
+@pytest.mark.parametrize("with_lines", [True, False], ids=["joint", "alone"])
 def test_a_stopped_run_goes_on_to_the_same_weights(
-    settings: ClassifySettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    settings: ClassifySettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, with_lines: bool
 ) -> None:
-    settings = with_text(
-        replace(settings, labels=25, training=replace(TRAINING, length="30 steps"))
-    )
+    dropping = write_small_bert(tmp_path / "dropping", dropout=0.1, attention_dropout=0.1)
+    short = replace(TRAINING, length="30 steps")
+    settings = replace(settings, model=str(dropping), labels=25, training=short)
+    settings = with_text(settings) if with_lines else settings
     whole = trained(settings, tmp_path, "whole")
     original = loop.Training._finish_step
 
@@ -130,6 +136,20 @@ def test_a_stopped_run_goes_on_to_the_same_weights(
     first, second = (read_bert(run.path / "model").tensors for run in (whole, cut))
     assert all(torch.equal(first[name], second[name]) for name in first)
     assert whole.predictions("dev") == cut.predictions("dev")
+
+
+def test_leaving_out_unused_rows_of_the_table_changes_no_answer(
+    settings: ClassifySettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the recipe's own optimiser and clipping."""
+    settings = replace(settings, training=replace(TRAINING, length="20 steps", precision="float64"))
+    small = trained(settings, tmp_path, "small")
+    everything = UsedRows(np.arange(len(VOCABULARY)))
+    monkeypatch.setattr(UsedRows, "of", lambda *_: everything)
+    whole = trained(settings, tmp_path, "whole")
+    first, second = (read_bert(run.path / "model").tensors for run in (small, whole))
+    for name in first:
+        torch.testing.assert_close(first[name], second[name], atol=1e-7, rtol=0)
 
 
 def test_few_labels_are_of_every_class_and_differ_by_seed(settings: ClassifySettings) -> None:
@@ -171,6 +191,22 @@ def too_long(settings: ClassifySettings) -> ClassifySettings:
     return replace(settings, max_len=21)
 
 
+def too_long_lines(settings: ClassifySettings) -> ClassifySettings:
+    joint = with_text(settings)
+    return replace(joint, masked=replace(joint.masked, block=21))
+
+
+def pairs_of_one_type(settings: ClassifySettings) -> ClassifySettings:
+    folder = Path(settings.model)
+    one = write_small_bert(folder.with_name("one"), n_types=1)
+    rows = "".join(
+        f"the food {word}\tthe place {word}\t{stars}\n" for stars, word in TELLING.items()
+    )
+    train = folder.with_name("pairs.tsv")
+    train.write_text(rows)
+    return replace(settings, model=str(one), train=str(train), dev="")
+
+
 def no_model(settings: ClassifySettings) -> ClassifySettings:
     return replace(settings, model="./nowhere")
 
@@ -185,6 +221,8 @@ def too_many_labels(settings: ClassifySettings) -> ClassifySettings:
         (wrong_vocabulary, "has 23 tokens, but the table of tokens has 22 rows"),
         (strange_label, r"dev\.csv, line 26: the label '6' is none of the 5 classes"),
         (too_long, "max_len = 21 is more than the 20 positions"),
+        (too_long_lines, "masked.block = 21 is more than the 20 positions"),
+        (pairs_of_one_type, "the texts come in pairs, but .* has one token type alone"),
         (no_model, r"there is no folder \./nowhere"),
         (too_many_labels, "61 examples cannot be drawn from 60"),
     ],
@@ -248,7 +286,8 @@ def test_few_texts_have_more_epochs(settings: ClassifySettings) -> None:
     ("changes", "message"),
     [
         ({"labels": (10, 10)}, "labels = 10, 10: a number stands there twice"),
-        ({"labels": (61,)}, "labels = 61 is more than the 60 texts"),
+        ({"labels": (61,)}, "61 examples cannot be drawn from 60"),
+        ({"labels": (0, 3)}, "3 examples cannot be drawn from 60 of 5 classes"),
         ({"alphas": (0.5, 0.5)}, "a number stands there twice"),
     ],
 )
@@ -259,6 +298,47 @@ def test_a_study_that_cannot_be_finished_is_not_begun(
     with pytest.raises(UserError, match=message):
         run_label_budget(wrong, place=RunPlace(tmp_path / "runs"), console=QUIET)
     assert not (tmp_path / "runs").exists()
+
+
+def test_runs_need_something_to_be_compared_on(settings: ClassifySettings, tmp_path: Path) -> None:
+    study = budget(settings)
+    wrong = replace(study, base=replace(study.base, dev=""))
+    with pytest.raises(UserError, match="give --dev or --test"):
+        run_label_budget(wrong, place=RunPlace(tmp_path), console=QUIET)
+
+
+def test_a_trained_classifier_tells_the_classes_of_new_texts(
+    settings: ClassifySettings, tmp_path: Path
+) -> None:
+    run = trained(settings, tmp_path)
+    asked = PredictSettings(str(run.path), settings.dev)
+    told = run_predict(asked, place=RunPlace(tmp_path, "told"), console=QUIET)
+    assert told.record["scores"]["test"]["value"] == run.record["scores"]["dev"]["value"]
+    for new, old in zip(told.predictions("test"), run.predictions("dev"), strict=True):
+        assert new["prediction"] == old["prediction"]
+        assert new["confidence"] == pytest.approx(old["confidence"], abs=1e-6)
+    unlabelled = tmp_path / "new.tsv"
+    unlabelled.write_text("the food was superb.\n")
+    asked = PredictSettings(str(run.path), str(unlabelled))
+    told = run_predict(asked, place=RunPlace(tmp_path, "new"), console=QUIET)
+    assert told.record["scores"] == {}
+    asked = PredictSettings(str(told.path), str(unlabelled))
+    with pytest.raises(UserError, match="is no finished run of attnlab classify train"):
+        run_predict(asked, place=RunPlace(tmp_path, "again"), console=QUIET)
+
+
+def test_the_ledger_tells_what_stands_twice_and_nothing_else(
+    settings: ClassifySettings,
+) -> None:
+    texts = read_texts(with_text(settings))
+    assert set(texts.ledger()["splits"]) == {"train", "unlabelled", "dev"}
+    first = texts.asked["dev"][0].text
+    leaked = replace(texts, unlabelled=[*texts.unlabelled, first])
+    overlaps = leaked.ledger()["overlaps"]
+    assert [(o["in"], o["also_in"]) for o in overlaps if o["also_in"] == "unlabelled"] == [
+        ("dev", "unlabelled")
+    ]
+    assert not any("pair" in kind for o in overlaps for kind in o["shared"])
 
 
 def test_masked_text_is_needed_for_an_alpha(settings: ClassifySettings, tmp_path: Path) -> None:

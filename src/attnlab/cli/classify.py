@@ -116,6 +116,33 @@ def train(
         _show(run)
 
 
+@app.command(epilog="Example: attnlab classify predict runs/NAME new.csv --outputs classes.txt")
+def predict(
+    run: Annotated[Path, typer.Argument(help="Finished run whose classifier is asked.")],
+    texts: Annotated[Path, typer.Argument(help="Texts, with labels or without.")],
+    outputs: Annotated[
+        Path | None, typer.Option(help="Also write the classes there, one a line.", metavar="FILE")
+    ] = None,
+    name: RunName = None,
+    runs: RunsFolder = Path("runs"),
+) -> None:
+    """Tell the classes of a file's texts, and score them if the file has labels."""
+    from rich.console import Console
+
+    from attnlab.recipes.classify.predict import run_predict
+    from attnlab.recipes.classify.settings import PredictSettings
+    from attnlab.runs.directory import RunPlace
+    from attnlab.runs.files import replace_file
+
+    settings = PredictSettings(str(run), str(texts))
+    found = run_predict(settings, place=RunPlace(runs, name), console=Console(stderr=True))
+    if process_rank() == 0:
+        if outputs:
+            classes = [str(row["prediction"]) for row in found.predictions("test")]
+            replace_file(outputs, "".join(f"{one}\n" for one in classes).encode())
+        _show(found)
+
+
 @app.command(
     "label-budget",
     epilog="Example: attnlab classify label-budget train.csv --dev dev.csv --model models/tinybert"
@@ -210,7 +237,8 @@ def _show(run: "Run") -> None:
     from attnlab.report import terminal
 
     console = Console()
-    console.print(terminal.scores_view(run))
+    if run.record["scores"]:
+        console.print(terminal.scores_view(run))
     if run.record.get("test") == "none":
         console.print("test: none")
     console.print()

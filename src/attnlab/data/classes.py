@@ -1,14 +1,13 @@
 """The classes of labelled texts: which there are, whether a file keeps to them, a few of each."""
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
 
+from attnlab.data.example_fields import WHOLE_NUMBER
 from attnlab.data.labelled_text import Example
 from attnlab.errors import UserError, did_you_mean
 
-WHOLE_NUMBER = re.compile("-?[0-9]{1,18}")
 MOST_LISTED = 20
 
 

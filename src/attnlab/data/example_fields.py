@@ -31,6 +31,7 @@ ADVICE = {
     ".csv": "Put double quotes around a text that holds commas",
     ".tsv": "Take the tabs out of the texts",
 }
+WHOLE_NUMBER = re.compile("-?[0-9]{1,18}")
 NO_CHARACTER = re.compile("[\0\ud800-\udfff]")
 """What only a JSON escape can bring in: NUL, and half a character."""
 
@@ -75,8 +76,10 @@ def _found_columns(
     if len(fields) == len(first):
         _check_fields(f"{place}: the header", first, fields, hint=CALLED)
         return fields, True
-    if len(fields) > 1:
-        unknown = next(cell for cell in first if not _field(cell))
+    unknowns = [cell for cell in first if not _field(cell)]
+    # `5,review` is a text of one word; `rating,review` are names
+    if len(fields) > 1 or (fields and not any(map(WHOLE_NUMBER.fullmatch, unknowns))):
+        unknown = unknowns[0]
         raise UserError(
             f"{place}: {short(first)} looks like a header, but no column is called"
             f" {short(unknown)}. Known: {', '.join(FIELD)}. Rename it, or give the columns"

@@ -125,7 +125,7 @@ class Bert(nn.Module):
         """Return the first token's vector, pooled if there is a pooler.
 
         Nobody reads what the last layer makes of the other tokens, so it is not worked out: with
-        four layers that saves a fifth of the arithmetic, and not one number is another.
+        four layers that saves a fifth of the arithmetic, and but for dropout no number is another.
         """
         *before, last = cast("list[Layer]", list(self.layers))
         x, mask = self.embeddings(tokens, types), AttentionMask(padding=padding)

@@ -23,7 +23,7 @@ from attnlab.attention.contract import check_heads
 from attnlab.config import from_dict
 from attnlab.errors import UserError
 from attnlab.models.sizes import BertSize
-from attnlab.runs.files import read_json, replace_file, to_json
+from attnlab.runs.files import naming_the_path, read_json, replace_file, to_json
 
 CONFIG, VOCABULARY, TOKENIZER = "config.json", "vocab.txt", "tokenizer_config.json"
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
@@ -86,7 +86,9 @@ class Pretrained:
     tensors: Mapping[str, Tensor]
     folder: Path
     sha256: str
-    """Of config.json, vocab.txt and the file of tensors."""
+    """Of config.json, vocab.txt, the file of tensors, and how texts are put into lower case."""
+    lowercase: bool = True
+    """Whether texts are put into lower case before they are cut into tokens."""
 
     @property
     def vocabulary(self) -> Path:
@@ -109,7 +111,9 @@ def read_bert(folder: Path) -> Pretrained:
     digest = hashlib.sha256()
     for file in (folder / CONFIG, folder / VOCABULARY, path):
         digest.update(file.read_bytes())
-    return Pretrained(size, tensors, folder, digest.hexdigest())
+    lowercase = is_lowercase(folder)
+    digest.update(str(lowercase).encode())
+    return Pretrained(size, tensors, folder, digest.hexdigest(), lowercase)
 
 
 def read_size(path: Path) -> BertSize:
@@ -176,10 +180,13 @@ def write_bert(
 ) -> None:
     """Write a model that grew from a checkpoint as transformers would; it opens there and here."""
     size = pretrained.size
-    folder.mkdir(parents=True, exist_ok=True)
+    with naming_the_path(folder):
+        folder.mkdir(parents=True, exist_ok=True)
     tensors = {hub_name(name): value for name, value in model.state_dict().items()}
     tensors = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
-    classifies, masked = "classifier.weight" in tensors, "cls.predictions.bias" in tensors
+    # transformers' classifier reads a pooler: ours without one is no such model
+    pooled, masked = "bert.pooler.dense.weight" in tensors, "cls.predictions.bias" in tensors
+    classifies = pooled and "classifier.weight" in tensors
     kind = "ForSequenceClassification" if classifies else "ForMaskedLM" if masked else "Model"
     config: dict[str, Any] = {there: getattr(size, ours) for ours, there in KEYS.items()}
     config |= {"model_type": "bert", "architectures": [f"Bert{kind}"], "pad_token_id": 0}
@@ -188,7 +195,7 @@ def write_bert(
         config["label2id"] = {name: i for i, name in enumerate(classes)}
     replace_file(folder / CONFIG, to_json(config))
     replace_file(folder / WEIGHTS[0], safetensors.torch.save(tensors, {"format": "pt"}))
-    lowercase = {"do_lower_case": is_lowercase(pretrained.folder)}
+    lowercase = {"do_lower_case": pretrained.lowercase}
     replace_file(folder / TOKENIZER, to_json({"tokenizer_class": "BertTokenizer", **lowercase}))
     replace_file(folder / VOCABULARY, pretrained.vocabulary.read_bytes())
 

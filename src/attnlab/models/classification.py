@@ -1,6 +1,7 @@
 """The task of an encoder that tells classes, and perhaps fills in masked tokens beside."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol, runtime_checkable
 
 import torch
 import torch.nn.functional as F
@@ -19,6 +20,22 @@ CLASSES, MASKED = "classification", "masked"
 ASKED_AT_ONCE = 64
 
 
+@runtime_checkable
+class Stream(Protocol):
+    """Texts by step."""
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of an epoch."""
+
+    @property
+    def per_epoch(self) -> int:
+        """Steps of an epoch."""
+
+    def rows_of_step(self, step: int) -> list[TextRow]:
+        """Return the texts of a step, counted from 1."""
+
+
 class Classification:
     """An encoder and the texts it learns from; implements ``training.task.Task``.
 
@@ -30,13 +47,13 @@ class Classification:
         model: BertForSequenceClassification,
         labelled: Epochs[TextRow],
         *,
-        unlabelled: Epochs[TextRow] | None = None,
+        unlabelled: Stream | None = None,
         alpha: float = 0.0,
         evaluate: Callable[[], Evaluation | None] = lambda: None,
     ) -> None:
         self.model, self.alpha, self.evaluate = model, alpha, evaluate
-        self.steps_in = labelled.steps_in
-        self._streams = {CLASSES: labelled}
+        self._labelled = labelled
+        self._streams: dict[str, Stream] = {CLASSES: labelled}
         if unlabelled is not None:
             assert isinstance(model, BertForCLSMLM), "nobody would fill the masked tokens in"
             self._streams[MASKED] = unlabelled
@@ -45,6 +62,13 @@ class Classification:
         """Return the batch of a step, counted from 1: some texts of each stream."""
         streams = self._streams.items()
         return JointBatch({name: collate_texts(rows.rows_of_step(step)) for name, rows in streams})
+
+    def steps_in(self, amount: float, unit: str) -> float:
+        """Turn epochs of the labelled texts, or tokens of all streams, into steps."""
+        if unit == "epochs":
+            return self._labelled.steps_in(amount, unit)
+        a_step = sum(stream.tokens / stream.per_epoch for stream in self._streams.values())
+        return amount / a_step
 
     def loss(self, part: JointBatch) -> Mapping[str, Term]:
         """Return the summed cross-entropy of the classes, and of the masked tokens."""
@@ -57,7 +81,7 @@ class Classification:
         }
 
     def parameter_groups(self) -> ParameterGroups:
-        """Matrices are those of the body; heads belong with the embeddings."""
+        """The classifier belongs with the embeddings: it is no matrix inside the model."""
         return ParameterGroups.of(self.model, embeddings=["classifier.weight"])
 
     def _tell(self, batch: TextBatch) -> Float[Tensor, ""]:
@@ -85,6 +109,6 @@ def class_probabilities(
     for start in range(0, len(order), ASKED_AT_ONCE):
         batch = collate_texts([rows[i] for i in order[start : start + ASKED_AT_ONCE]]).to(device)
         scores = model(batch.tokens, batch.types, batch.padding)
-        found.append(scores.double().softmax(-1).cpu())
+        found.append(scores.cpu().double().softmax(-1))
     table = torch.cat(found)
     return torch.empty_like(table).index_copy(0, torch.tensor(order), table)

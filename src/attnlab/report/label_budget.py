@@ -12,6 +12,7 @@ from attnlab.report.grids import comparison_grid
 from attnlab.runs.directory import Run
 
 JOB = "classify-train"
+"""The job whose runs a label budget compares."""
 ALL = "all"
 
 

@@ -2,7 +2,7 @@
 
 torch draws a number for every activation. Sixteen random bits decide as well: a generator's 64-bit
 number is enough for four activations. The share is rounded to a whole number of 65,536ths, and what
-stays is scaled by exactly that.
+stays is scaled by that.
 """
 
 import torch

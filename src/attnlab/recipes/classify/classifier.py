@@ -9,10 +9,13 @@ from attnlab.data.batches import IGNORED
 from attnlab.data.labelled_text import Example
 from attnlab.data.text_batches import TextRow
 from attnlab.data.wordpiece import WordPiece
-from attnlab.errors import UserError
+from attnlab.errors import DamagedFileError, UserError
 from attnlab.models.bert import BertForCLSMLM, BertForSequenceClassification
-from attnlab.models.bert_format import Pretrained, is_lowercase, load_pretrained
+from attnlab.models.bert_format import Pretrained, load_pretrained, read_bert
 from attnlab.models.classification import class_probabilities
+from attnlab.recipes.classify.settings import JOB, MODEL, ClassifySettings
+from attnlab.recipes.classify.texts import Texts
+from attnlab.runs.directory import Run
 from attnlab.training.randomness import seed_torch
 
 PADDED_TO = 8
@@ -63,13 +66,7 @@ def new_classifier(
     seed: int,
 ) -> tuple[Classifier, list[str]]:
     """Put a classifier on a pretrained body; also name what the checkpoint does not have."""
-    words = read_words(pretrained)
-    size = pretrained.size
-    if max_len > size.max_len:
-        raise UserError(
-            f"max_len = {max_len} is more than the {size.max_len} positions of"
-            f" {pretrained.folder}. Choose at most {size.max_len}."
-        )
+    words, size = read_words(pretrained), pretrained.size
     seed_torch(seed, "weights")
     kind = BertForCLSMLM if fills_in else BertForSequenceClassification
     model = kind(size, len(classes), pooler=pooler)
@@ -77,9 +74,51 @@ def new_classifier(
     return Classifier(model, words, classes, max_len), fresh
 
 
+def columns(answers: Sequence[dict[str, Any]]) -> tuple[list[str], list[str]]:
+    """Return the truth and the predictions of answers whose truth is known."""
+    return [row["gold"] for row in answers], [row["prediction"] for row in answers]
+
+
+def load_classifier(run: Run) -> Classifier:
+    """Make the classifier of a finished run again."""
+    if run.config["job"] != JOB or not run.finished:
+        raise UserError(f"{run.path} is no finished run of attnlab classify train.")
+    settings, pretrained = run.config["settings"], read_bert(run.path / MODEL)
+    classifier, fresh = new_classifier(
+        pretrained,
+        run.record["classes"],
+        max_len=settings["max_len"],
+        fills_in=False,
+        pooler=settings["pooler"],
+        seed=0,
+    )
+    if fresh:
+        raise DamagedFileError(f"{run.path / MODEL} lacks {', '.join(fresh)}.")
+    return classifier
+
+
+def check_fits(pretrained: Pretrained, settings: ClassifySettings, texts: Texts) -> None:
+    """Refuse texts that a model has no positions or token types for, before step 1."""
+    size = pretrained.size
+    lengths = {"max_len": settings.max_len}
+    if texts.unlabelled:
+        lengths["masked.block"] = settings.masked.block
+    for name, length in lengths.items():
+        if length > size.max_len:
+            raise UserError(
+                f"{name} = {length} is more than the {size.max_len} positions of"
+                f" {pretrained.folder}. Choose at most {size.max_len}."
+            )
+    if size.n_types < 2 and any(example.pair for example in texts.train):
+        raise UserError(
+            f"{texts.train[0].place}: the texts come in pairs, but {pretrained.folder} has one"
+            " token type alone and cannot tell the two apart."
+        )
+
+
 def read_words(pretrained: Pretrained) -> WordPiece:
     """Read the tokens of a checkpoint; they must be as many as its table has rows."""
-    words = WordPiece.read(pretrained.vocabulary, lowercase=is_lowercase(pretrained.folder))
+    words = WordPiece.read(pretrained.vocabulary, lowercase=pretrained.lowercase)
     rows = pretrained.size.vocab_size
     is_padded = rows % PADDED_TO == 0 and 0 < rows - len(words) < MOST_PADDING
     if len(words) != rows and not is_padded:

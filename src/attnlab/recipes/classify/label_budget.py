@@ -7,18 +7,22 @@ tokens' loss, a seed. The cells of a seed learn from the same labelled texts.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
-from pathlib import Path
 
 from rich.console import Console
 
-from attnlab.data.labelled_text import read_labelled
+from attnlab.assets.models import find_model
+from attnlab.data.classes import stratified
 from attnlab.errors import UserError
+from attnlab.models.bert_format import read_bert
+from attnlab.recipes.classify.classifier import check_fits
 from attnlab.recipes.classify.settings import ClassifySettings, LabelBudgetSettings
+from attnlab.recipes.classify.texts import read_texts
 from attnlab.recipes.classify.train import run_train
 from attnlab.recipes.studying import open_study
 from attnlab.runs.directory import RunPlace
 from attnlab.runs.study import Study
 from attnlab.training.length import parse_length
+from attnlab.training.randomness import rng
 
 JOB = "classify-label-budget"
 TITLE = "How many labels does it take?"
@@ -74,13 +78,15 @@ def _check(settings: LabelBudgetSettings) -> int:
     for name, values in (("labels", settings.labels), ("alphas", settings.alphas)):
         if len(set(values)) < len(values):
             raise UserError(f"{name} = {', '.join(map(str, values))}: a number stands there twice.")
-    n_texts = len(read_labelled(Path(settings.base.train), labelled=True))
-    if max(settings.labels) > n_texts:
-        raise UserError(
-            f"labels = {max(settings.labels)} is more than the {n_texts:,} texts of"
-            f" {settings.base.train}. Choose fewer, or all."
-        )
-    return n_texts
+    if not (settings.base.dev or settings.base.test):
+        raise UserError("there is nothing to compare the runs on: give --dev or --test.")
+    alpha = max(settings.alphas)
+    whole = replace(settings.base, labels=0, masked=replace(settings.base.masked, alpha=alpha))
+    texts = read_texts(whole)
+    for labels in filter(None, settings.labels):
+        stratified(texts.train, labels, generator=rng(0, "labels"))
+    check_fits(read_bert(find_model(whole.model)), whole, texts)
+    return len(texts.train)
 
 
 def _note(settings: LabelBudgetSettings) -> str:

@@ -7,6 +7,9 @@ from annotated_types import Ge, Gt, Interval, Len
 
 from attnlab.training.settings import OptimiserSettings, ScheduleSettings, TrainingSettings
 
+JOB = "classify-train"
+MODEL = "model"
+"""The folder of a run that holds its model in the hub's layout."""
 FINE_TUNING = TrainingSettings(
     length="3 epochs",
     optimiser=OptimiserSettings(
@@ -55,6 +58,16 @@ class ClassifySettings:
     """Whether a dense layer with tanh stands before the classifier, as in transformers."""
     masked: MaskedSettings = MaskedSettings()
     training: TrainingSettings = FINE_TUNING
+
+
+@dataclass(frozen=True)
+class PredictSettings:
+    """Everything about ``attnlab classify predict``."""
+
+    run: str = ""
+    """The finished run whose classifier is asked."""
+    texts: str = ""
+    """File of texts, with labels or without."""
 
 
 @dataclass(frozen=True)

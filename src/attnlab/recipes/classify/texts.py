@@ -29,10 +29,18 @@ class Texts:
     def ledger(self) -> dict[str, Any]:
         """Say what each split holds, and what stands in two of them."""
         splits = {"train": self.train, **self.asked}
-        return split_ledger(
-            {name: [_ledger_row(example) for example in rows] for name, rows in splits.items()},
-            inputs=["text", "pair"],
-        )
+        has_pairs = any(example.pair for example in self.train)
+        rows = {
+            name: [ledger_row(example) for example in examples] for name, examples in splits.items()
+        }
+        if self.unlabelled:
+            # after train, so that it is what dev and test are looked for in
+            rows = {
+                "train": rows.pop("train"),
+                "unlabelled": [{"text": line} for line in self.unlabelled],
+                **rows,
+            }
+        return split_ledger(rows, inputs=["text", "pair"] if has_pairs else ["text"])
 
 
 def files_of(settings: ClassifySettings) -> dict[str, Path]:
@@ -68,5 +76,6 @@ def sha256_of_files(files: Mapping[str, Path]) -> dict[str, str]:
     return {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
 
 
-def _ledger_row(example: Example) -> dict[str, str]:
+def ledger_row(example: Example) -> dict[str, str]:
+    """Return what the split ledger compares of an example."""
     return {"text": example.text, "pair": example.pair or "", "label": example.label or ""}

@@ -1,6 +1,7 @@
 """Fine-tuning: a pretrained BERT learns to tell classes, perhaps with masked text beside."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -8,7 +9,7 @@ from rich.console import Console
 from attnlab.assets.models import find_model
 from attnlab.attention.settings import AttentionSettings
 from attnlab.data.epochs import Epochs, rows_a_batch
-from attnlab.data.masking import block_rows, line_rows, mask_tokens
+from attnlab.data.masking import Masked, MaskedRows, block_rows, line_rows, mask_tokens
 from attnlab.data.text_batches import TextRow
 from attnlab.data.wordpiece import WordPiece
 from attnlab.evaluation.accuracy import score_answers, share_right
@@ -16,8 +17,8 @@ from attnlab.models.bert_format import Pretrained, hub_name, read_bert, write_be
 from attnlab.models.classification import Classification
 from attnlab.models.used_rows import UsedRows
 from attnlab.recipes.attention.settle import settle_attention
-from attnlab.recipes.classify.classifier import new_classifier
-from attnlab.recipes.classify.settings import ClassifySettings, MaskedSettings
+from attnlab.recipes.classify.classifier import check_fits, columns, new_classifier
+from attnlab.recipes.classify.settings import JOB, MODEL, ClassifySettings, MaskedSettings
 from attnlab.recipes.classify.texts import Texts, files_of, read_texts, sha256_of_files
 from attnlab.runs import machine
 from attnlab.runs.directory import Run, RunPlace
@@ -26,10 +27,6 @@ from attnlab.training.loop import TrainingState, train
 from attnlab.training.randomness import rng
 from attnlab.training.session import Session, open_session
 from attnlab.training.task import Evaluation
-
-JOB = "classify-train"
-MODEL = "model"
-"""The folder of a run that holds its model in the hub's layout."""
 
 
 def run_train(settings: ClassifySettings, *, place: RunPlace, console: Console) -> Run:
@@ -41,7 +38,8 @@ def run_train(settings: ClassifySettings, *, place: RunPlace, console: Console) 
                 session.insist("data", sha256_of_files(files), what="what the files hold")
         else:
             settle_attention(session, AttentionSettings())
-            pretrained = read_bert(find_model(settings.model))
+            folder = session.world.from_lead(lambda: str(find_model(settings.model)))
+            pretrained = read_bert(Path(folder))
             session.insist("base", pretrained.sha256, what=f"the model {settings.model}")
             texts = read_texts(settings)
             session.insist("data", dict(texts.sha256), what="what the files hold")
@@ -61,6 +59,7 @@ class FineTuning:
     ) -> None:
         self.settings, self.pretrained = settings, pretrained
         self.texts, self.session = texts, session
+        check_fits(pretrained, settings, texts)
         self.classifier, self.fresh = new_classifier(
             pretrained,
             texts.classes,
@@ -90,58 +89,56 @@ class FineTuning:
 
     def task(self) -> Classification:
         """Return what is learned."""
-        settings = self.settings
-        rows = self.rows["train"]
         return Classification(
             self.classifier.model,
-            self._epochs(lambda _: rows, purpose="order"),
-            unlabelled=self._epochs(self._masked_rows(), purpose="order of unlabelled text")
-            if self.texts.unlabelled
-            else None,
-            alpha=settings.masked.alpha,
+            self._epochs(self.rows["train"], purpose="order"),
+            unlabelled=self._masked_rows() if self.texts.unlabelled else None,
+            alpha=self.settings.masked.alpha,
             evaluate=self._evaluate,
         )
 
-    def _epochs(
-        self, rows_of: Callable[[int], Sequence[TextRow]], *, purpose: str
-    ) -> Epochs[TextRow]:
-        size = rows_a_batch(self.settings.batch_size)
-        return Epochs(rows_of, size=size, seed=self.settings.training.seed, purpose=purpose)
+    def _epochs(self, rows: Sequence[TextRow], *, purpose: str) -> Epochs[TextRow]:
+        size, seed = rows_a_batch(self.settings.batch_size), self.settings.training.seed
+        return Epochs(lambda _: rows, size=size, seed=seed, purpose=purpose)
 
-    def _masked_rows(self) -> Callable[[int], Sequence[TextRow]]:
-        """Return what masks the unlabelled text afresh for each epoch."""
+    def _masked_rows(self) -> MaskedRows:
+        """Return the unlabelled text by step."""
         words, masked = self.classifier.words, self.settings.masked
-        plain = unlabelled_rows(self.texts.unlabelled, words, masked)
         seed = self.settings.training.seed
+        rows = [
+            TextRow(f"unlabelled row {i}", tokens, [0] * len(tokens), [])
+            for i, tokens in enumerate(unlabelled_rows(self.texts.unlabelled, words, masked), 1)
+        ]
 
-        def rows_of(epoch: int) -> list[TextRow]:
-            tokens, targets = mask_tokens(
-                plain,
-                rng(seed, "masking", epoch),
+        def mask(drawn: list[Sequence[int]], step: int) -> Masked:
+            return mask_tokens(
+                drawn,
+                rng(seed, "masking", step),
                 share=masked.share,
                 mask_id=words.mask,
                 vocab_size=len(words),
                 special_ids=words.special_ids,
             )
-            return [
-                TextRow(f"unlabelled row {i}", row, [0] * len(row), target)
-                for i, (row, target) in enumerate(zip(tokens, targets, strict=True), 1)
-            ]
 
-        return rows_of
+        return MaskedRows(self._epochs(rows, purpose="order of unlabelled text"), mask)
 
     def _evaluate(self) -> Evaluation | None:
         """Ask dev; its accuracy chooses the step that is kept."""
         if "dev" not in self.rows:
             return None
         answers = self._answers("dev")
-        gold, given = _columns(answers)
+        gold, given = columns(answers)
         accuracy = share_right(gold, given)
         loss = sum(answer["loss"] for answer in answers) / len(answers)
         return Evaluation(accuracy, {"dev_accuracy": accuracy, "dev_loss": loss})
 
     def _answers(self, split: str) -> list[dict[str, Any]]:
         return self.classifier.answers(self.texts.asked[split], self.rows[split])
+
+    @property
+    def _is_chosen(self) -> bool:
+        """Whether dev chose among several steps."""
+        return "dev" in self.rows and self.settings.training.evaluate_every > 0
 
     def _close(self, state: TrainingState) -> None:
         run, texts = self.session.run, self.texts
@@ -158,7 +155,7 @@ class FineTuning:
             {
                 "job": JOB,
                 "scores": {
-                    split: score_answers(*_columns(rows), train_gold=known)
+                    split: score_answers(*columns(rows), train_gold=known)
                     for split, rows in answers.items()
                     if "gold" in rows[0]
                 },
@@ -167,7 +164,7 @@ class FineTuning:
                 "begun_afresh": self.fresh,
                 "ledger": texts.ledger(),
                 **state.summary(),
-                "chosen_on": "dev" if "dev" in answers else "nothing: the last step is kept",
+                "chosen_on": "dev" if self._is_chosen else "nothing: the last step is kept",
                 "hardware": run.config["resolved"],
                 **machine.describe(),
             }
@@ -181,7 +178,3 @@ def unlabelled_rows(
     encoded = [words.encode(line) for line in lines]
     make = line_rows if settings.line_by_line else block_rows
     return make(encoded, block=settings.block, cls=words.cls, sep=words.sep)
-
-
-def _columns(answers: Sequence[dict[str, Any]]) -> tuple[list[str], list[str]]:
-    return [row["gold"] for row in answers], [row["prediction"] for row in answers]

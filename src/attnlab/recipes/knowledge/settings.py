@@ -116,9 +116,7 @@ class EvaluateSettings:
 
 
 CHARACTERS = VocabularySettings("characters")
-ALIGNED_SPANS = ObjectiveSettings(
-    "span_corruption", {"block": 128, "shift": len("Where was "), "from_name": 0.5}
-)
+ALIGNED_SPANS = ObjectiveSettings("span_corruption", {"block": 128, "shift": len("Where was ")})
 COURSE_MODEL = replace(SIZES["course"], dropout=0.0)
 COURSE_OPTIMISER = OptimiserSettings(
     "adamw", lr=6e-4, options={"betas": [0.9, 0.95], "weight_decay": 0.1}
@@ -132,17 +130,15 @@ RECIPES: dict[str, tuple[PretrainSettings, FinetuneSettings]] = {
             vocabulary=CHARACTERS,
             objective=ALIGNED_SPANS,
             model=COURSE_MODEL,
-            training=replace(RECALL_TRAINING, length="27 epochs"),
+            training=replace(RECALL_TRAINING, length="43 epochs"),
         ),
         FinetuneSettings(
             vocabulary=CHARACTERS,
-            replay=ALIGNED_SPANS,
             model=COURSE_MODEL,
-            batch_tokens=4096,
             training=replace(
                 RECALL_TRAINING,
-                length="10 epochs",
-                optimiser=OptimiserSettings("muon", lr=0.01, options={"adamw_lr": 1.5e-3}),
+                length="2 epochs",
+                optimiser=OptimiserSettings("muon", lr=0.002, options={"adamw_lr": 3e-4}),
             ),
         ),
     ),
