@@ -101,3 +101,24 @@ def test_training_loads_neither_transformers_nor_tokenizers_nor_peft(tmp_path: P
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "loaded set()"
+
+
+@pytest.mark.slow
+def test_two_processes_give_what_one_gives(tmp_path: Path) -> None:
+    words = [*TRAIN, *LINES, "--set", "training.precision=float64", "--set", "training.threads=1"]
+    one, two = (tmp_path / name for name in ("one", "two"))
+    torchrun = ["torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m"]
+    for folder, module in ((one, []), (two, torchrun)):
+        command = [sys.executable, "-m", *module, "attnlab", *words, "--runs", str(folder)]
+        done = subprocess.run(
+            [*command, "--name", "run", "--length", "8 steps"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+    first, second = (Run.open(folder / "run").predictions("dev") for folder in (one, two))
+    assert [row["loss"] for row in first] == pytest.approx(
+        [row["loss"] for row in second], abs=1e-9
+    )
