@@ -126,13 +126,14 @@ def main() -> None:
     print(f"{variant}: {score['value']:.1%} of {score['n']}, {different} different answers")
     print(pair.verdict)
     print(f"stored: {known}")
+    seconds = read.record["training_seconds"] + run.record["training_seconds"]
     write_result(
         f"knowledge_course_{variant}",
         claim=f"accuracy on the course's dev questions, its own model and objective, {variant}",
         value=score["value"],
         interval=score["interval"],
         details={
-            "training_seconds": read.record["training_seconds"] + run.record["training_seconds"],
+            "training_seconds": seconds,
             "tokens": read.record["tokens"] + run.record["tokens"],
             "different_answers": different,
             "against_london": pair.verdict,
@@ -140,6 +141,7 @@ def main() -> None:
             "held_out": curve,
         },
         runs=hashes([read, run, asked]),
+        trained=seconds,
     )
 
 

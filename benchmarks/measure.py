@@ -29,10 +29,12 @@ def write_result(
     interval: list[float],
     details: dict[str, Any],
     runs: dict[str, str] | None = None,
+    trained: float = 0.0,
 ) -> None:
     """Store one measured result as results/NAME.json and say where.
 
-    ``runs`` maps the runs it was made from to the SHA-256 of their records.
+    ``runs`` maps the runs it was made from to the SHA-256 of their records, and ``trained`` is how
+    many seconds they took: some may have been finished before this command was given again.
     """
     path = RESULTS / f"{name}.json"
     result = {
@@ -41,7 +43,7 @@ def write_result(
         "interval": interval,
         "details": details,
         "command": " ".join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *sys.argv[1:]]),
-        "seconds": round(time.monotonic() - BEGAN),
+        "seconds": round(max(trained, time.monotonic() - BEGAN)),
         "runs": runs or {},
         "date": datetime.now(UTC).date().isoformat(),
         "machine": machine.describe(),

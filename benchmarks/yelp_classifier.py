@@ -89,6 +89,7 @@ def report(name: str, claim: str, runs: Sequence[Run]) -> None:
             "n": comparison.n,
         },
         runs=hashes(runs),
+        trained=sum(seconds.values()),
     )
 
 
