@@ -1,6 +1,7 @@
 """``attnlab classify …``: fine-tune a pretrained encoder to tell classes of text."""
 
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -30,7 +31,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-TEXTS = 3
+TEXTS, LONGEST_SHOWN = 3, 100
 ALL = "all"
 
 Model = Annotated[
@@ -244,7 +245,11 @@ def _show(run: "Run") -> None:
     console.print()
     split = next((s for s in ("test", "dev") if run.has_predictions(s)), None)
     if split:
-        console.print(terminal.answers(run.predictions(split)[:TEXTS]))
+        rows = [
+            {**row, "question": shorten(row["question"], LONGEST_SHOWN, placeholder=" …")}
+            for row in run.predictions(split)[:TEXTS]
+        ]
+        console.print(terminal.answers(rows))
         console.print()
     console.print(str(run.path), highlight=False, soft_wrap=True)
 
