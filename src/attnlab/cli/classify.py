@@ -16,6 +16,7 @@ from attnlab.cli.options import (
     Seed,
     ShowSettings,
     numbers,
+    path_text,
     process_rank,
     settled,
 )
@@ -90,12 +91,12 @@ def train(
     from attnlab.recipes.classify.settings import ClassifySettings
 
     flags = {
-        "train": _text(texts),
-        "dev": _text(dev),
-        "test": _text(test),
+        "train": path_text(texts),
+        "dev": path_text(dev),
+        "test": path_text(test),
         "model": model,
         "labels": labels,
-        "masked.text": _text(mlm_text),
+        "masked.text": path_text(mlm_text),
         "masked.alpha": alpha,
         "max_len": max_len,
         "batch_size": batch_size,
@@ -181,12 +182,12 @@ def label_budget(
     from attnlab.recipes.classify.settings import LabelBudgetSettings
 
     flags = {
-        "base.train": _text(texts),
-        "base.dev": _text(dev),
-        "base.test": _text(test),
+        "base.train": path_text(texts),
+        "base.dev": path_text(dev),
+        "base.test": path_text(test),
         "base.model": model,
         "labels": None if labels is None else _budgets(labels),
-        "base.masked.text": _text(mlm_text),
+        "base.masked.text": path_text(mlm_text),
         "alphas": None if alpha is None else numbers(alpha, "--alpha", float),
         "seeds": seeds,
         "base.max_len": max_len,
@@ -215,10 +216,6 @@ def _budgets(text: str) -> list[int]:
     """Read numbers of labels; `all` is 0."""
     parts = [part.strip() for part in text.split(",")]
     return numbers(",".join("0" if part == ALL else part for part in parts), "--labels", int)
-
-
-def _text(path: Path | None) -> str | None:
-    return None if path is None else str(path)
 
 
 def _need(train: str, model: str) -> None:

@@ -17,6 +17,7 @@ from attnlab.cli.options import (
     RunsFolder,
     Seed,
     ShowSettings,
+    path_text,
     process_rank,
     settled,
 )
@@ -99,11 +100,11 @@ def pretrain(
     from attnlab.recipes.knowledge.settings import pretrain_recipe
 
     flags = {
-        "corpus": _text(corpus),
-        "questions": _text(questions),
-        "dev": _text(dev),
-        "test": _text(test),
-        "unseen": _text(unseen),
+        "corpus": path_text(corpus),
+        "questions": path_text(questions),
+        "dev": path_text(dev),
+        "test": path_text(test),
+        "unseen": path_text(unseen),
         "held_out": held_out,
         "model.attention.name": attention,
         "model.attention.positions": positions,
@@ -159,12 +160,12 @@ def finetune(
     from attnlab.recipes.knowledge.settings import finetune_recipe
 
     flags = {
-        "questions": _text(questions),
-        "start": _text(start),
-        "corpus": _text(corpus),
-        "dev": _text(dev),
-        "test": _text(test),
-        "unseen": _text(unseen),
+        "questions": path_text(questions),
+        "start": path_text(start),
+        "corpus": path_text(corpus),
+        "dev": path_text(dev),
+        "test": path_text(test),
+        "unseen": path_text(unseen),
         "held_out": held_out,
         "training.length": length,
         "training.seed": seed,
@@ -253,10 +254,6 @@ def world(
 
     for line in write_world(settings, folder):
         typer.echo(line)
-
-
-def _text(path: Path | None) -> str | None:
-    return None if path is None else str(path)
 
 
 def _need(value: str, what: str) -> None:

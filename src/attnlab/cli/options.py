@@ -84,6 +84,11 @@ def numbers(text: str, option: str, kind: Callable[[str], Number]) -> list[Numbe
         ) from None
 
 
+def path_text(path: Path | None) -> str | None:
+    """Write a path as a setting; one that was not given stays so."""
+    return None if path is None else str(path)
+
+
 def settled(
     base: Settings,
     *,

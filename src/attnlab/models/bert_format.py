@@ -43,8 +43,8 @@ KEYS = {
 }
 """Our sizes, and what config.json calls them."""
 REQUIRED = ("vocab_size", "d_model", "n_heads", "n_layers", "d_mlp")
-ACTIVATIONS = {"gelu_pytorch_tanh": "gelu_new"}
-"""Other names of what we have."""
+ALSO_CALLED = {"gelu_pytorch_tanh": "gelu_new"}
+"""Other names of activations that we have."""
 PARTS = (
     ("body.embeddings.words", "bert.embeddings.word_embeddings"),
     ("body.embeddings.positions", "bert.embeddings.position_embeddings"),
@@ -129,8 +129,8 @@ def read_size(path: Path) -> BertSize:
     missing = [KEYS[name] for name in REQUIRED if KEYS[name] not in config]
     if missing:
         raise UserError(f"{path} does not say {', '.join(missing)}.")
-    if config.get(KEYS["activation"]) in ACTIVATIONS:
-        config[KEYS["activation"]] = ACTIVATIONS[config[KEYS["activation"]]]
+    if config.get(KEYS["activation"]) in ALSO_CALLED:
+        config[KEYS["activation"]] = ALSO_CALLED[config[KEYS["activation"]]]
     size = BertSize()
     for ours, there in KEYS.items():
         if there in config:
