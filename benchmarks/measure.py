@@ -1,6 +1,5 @@
 """Writing what a benchmark measured to results/, with the command and the machine."""
 
-import hashlib
 import sys
 import time
 from collections.abc import Iterable
@@ -10,7 +9,7 @@ from typing import Any
 
 from attnlab.runs import machine
 from attnlab.runs.directory import RECORD, Run
-from attnlab.runs.files import replace_file, to_json
+from attnlab.runs.files import replace_file, sha256_of, to_json
 
 BEGAN = time.monotonic()
 RESULTS = Path(__file__).parent.parent / "results"
@@ -18,7 +17,7 @@ RESULTS = Path(__file__).parent.parent / "results"
 
 def hashes(runs: Iterable[Run]) -> dict[str, str]:
     """Name runs with the SHA-256 of their records."""
-    return {run.name: hashlib.sha256((run.path / RECORD).read_bytes()).hexdigest() for run in runs}
+    return {run.name: sha256_of(run.path / RECORD) for run in runs}
 
 
 def write_result(

@@ -23,8 +23,9 @@ from attnlab.cli.options import process_rank
 from attnlab.config import from_dict, to_dict
 from attnlab.errors import AttnlabError, UserError
 from attnlab.recipes.classify.settings import JOB, MODEL, ClassifySettings
-from attnlab.recipes.classify.texts import files_of, sha256_of_files
-from attnlab.runs.directory import Run, RunPlace, differences
+from attnlab.recipes.classify.texts import files_of
+from attnlab.runs.directory import CONFIG, Run, RunPlace, differences
+from attnlab.runs.files import sha256_of_files
 
 FORMATS = (".csv", ".tsv", ".jsonl")
 DASHES = "—–"
@@ -96,6 +97,8 @@ def train_and_show(settings: ClassifySettings, options: argparse.Namespace) -> N
     if output.exists() and not output.is_dir():
         raise UserError(f"--output_dir {output} is a file. Choose a folder.")
     if options.do_train:
+        if not options.overwrite_output_dir:
+            _refuse_another_run(output, settings)
         with _replaced(output, settings) if options.overwrite_output_dir else nullcontext():
             place = RunPlace(output.parent, output.name)
             run = run_train(settings, place=place, console=Console(stderr=True))
@@ -145,6 +148,14 @@ def _finished(output: Path, settings: ClassifySettings) -> Run:
     return run
 
 
+def _refuse_another_run(output: Path, settings: ClassifySettings) -> None:
+    if (output / CONFIG).is_file() and (changed := _changes(Run.open(output), settings)):
+        raise UserError(
+            f"--output_dir {output} holds a run of other settings ({changed[0]}). Choose another"
+            " folder, or replace the run with --overwrite_output_dir."
+        )
+
+
 @contextmanager
 def _replaced(output: Path, settings: ClassifySettings) -> Iterator[None]:
     """Put a run of other settings aside; it goes when the new one has begun, else it comes back.
@@ -152,6 +163,8 @@ def _replaced(output: Path, settings: ClassifySettings) -> Iterator[None]:
     A run of these settings goes on, and what is no run stays.
     """
     aside = output.with_name(f".{output.name}.replaced")
+    if process_rank() == 0:
+        _settle(aside, output)  # of a command that was killed
     if process_rank() == 0 and output.is_dir() and any(output.iterdir()):
         try:
             run = Run.open(output)
@@ -166,11 +179,17 @@ def _replaced(output: Path, settings: ClassifySettings) -> Iterator[None]:
     try:
         yield
     finally:
-        if process_rank() == 0 and aside.exists():
-            if output.exists():
-                shutil.rmtree(aside)
-            else:
-                aside.rename(output)
+        if process_rank() == 0:
+            _settle(aside, output)
+
+
+def _settle(aside: Path, output: Path) -> None:
+    """Let a run that was put aside go if another has its place, else put it back."""
+    if aside.exists():
+        if output.exists():
+            shutil.rmtree(aside)
+        else:
+            aside.rename(output)
 
 
 def _changes(run: Run, settings: ClassifySettings) -> list[str]:

@@ -7,15 +7,17 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, TensorDataset
 
+from attnlab.assets.models import find_model
 from attnlab.data.classes import check_labels, class_names
 from attnlab.data.labelled_text import Example, read_labelled
 from attnlab.data.wordpiece import WordPiece
 from attnlab.models.bert_format import is_lowercase
 
 
-def load_tokenizer(folder: str) -> WordPiece:
-    """Read a checkpoint's vocab.txt."""
-    return WordPiece.read(Path(folder) / "vocab.txt", lowercase=is_lowercase(Path(folder)))
+def load_tokenizer(model: str) -> WordPiece:
+    """Read the vocab.txt of a folder, or of a model on the hub."""
+    folder = find_model(model)
+    return WordPiece.read(folder / "vocab.txt", lowercase=is_lowercase(folder))
 
 
 def load_examples(path: str, classes: Sequence[str] = ()) -> tuple[list[Example], list[str]]:

@@ -39,9 +39,13 @@ class TextDataset(LineByLineTextDataset):
 
 
 def mask_tokens(
-    inputs: Sequence[Tensor], tokenizer: WordPiece, mlm_probability: float = 0.15, seed: int = 0
+    inputs: Sequence[Tensor], tokenizer: WordPiece, mlm_probability: float = 0.15
 ) -> tuple[Tensor, Tensor]:
-    """Return masked inputs and labels, padded; -100 where nothing is to be filled in."""
+    """Return masked inputs and labels, padded; -100 where nothing is to be filled in.
+
+    Every call chooses other tokens; torch.manual_seed makes them the same again.
+    """
+    seed = int(torch.randint(2**62, ()))
     tokens, targets = mask_rows(
         [row.tolist() for row in inputs],
         np.random.default_rng(seed),

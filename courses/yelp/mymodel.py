@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from attnlab.assets.models import find_model
 from attnlab.models import bert
 from attnlab.models.bert_format import Pretrained, load_pretrained, read_bert, write_bert
 from attnlab.models.sizes import BertSize
@@ -43,9 +44,9 @@ class BertForSequenceClassification(_Model):
         self.net = bert.BertForSequenceClassification(config, num_labels)
 
     @classmethod
-    def from_pretrained(cls, folder: str, num_labels: int) -> "BertForSequenceClassification":
-        """Read a checkpoint; a head that it lacks is begun afresh."""
-        pretrained = read_bert(Path(folder))
+    def from_pretrained(cls, name: str, num_labels: int) -> "BertForSequenceClassification":
+        """Read a folder, or a model on the hub; a head that it lacks is begun afresh."""
+        pretrained = read_bert(find_model(name))
         model = cls(pretrained.size, num_labels)
         model._fill(pretrained)
         return model
@@ -70,9 +71,9 @@ class BertForMaskedLanguageModel(_Model):
         self.net = bert.BertForMaskedLanguageModel(config)
 
     @classmethod
-    def from_pretrained(cls, folder: str) -> "BertForMaskedLanguageModel":
-        """Read a checkpoint; a head that it lacks is begun afresh."""
-        pretrained = read_bert(Path(folder))
+    def from_pretrained(cls, name: str) -> "BertForMaskedLanguageModel":
+        """Read a folder, or a model on the hub; a head that it lacks is begun afresh."""
+        pretrained = read_bert(find_model(name))
         model = cls(pretrained.size)
         model._fill(pretrained)
         return model

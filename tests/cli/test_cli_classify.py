@@ -73,6 +73,8 @@ def test_a_label_budget_is_compared_budget_by_budget(attnlab: Attnlab) -> None:
         ([*TRAIN, "--alpha", "-1"], "--alpha: masked.alpha = -1.0 is not possible"),
         ([*TRAIN, "--mlm-text", "no.txt"], "there is no file no.txt"),
         ([*BUDGET, "--labels", "ten"], "--labels 'ten': give whole numbers"),
+        ([*TRAIN, "--alpha", "0.5"], "--alpha 0.5 needs unlabelled text to learn from: give"),
+        ([*TRAIN, "--columns", "text"], "is 2 columns, and 1 must be: text"),
         ([*BUDGET, "--alpha", "0.5"], "needs unlabelled text"),
     ],
     ids=lambda value: " ".join(value)[-30:] if isinstance(value, list) else "",

@@ -111,7 +111,8 @@ def test_the_same_command_shows_a_finished_run_and_other_settings_need_the_flag(
     assert (Path("out") / "record.json").stat().st_mtime_ns == written
     code, _, err = go("classifier.py", *words, "--seed", "1")
     assert code == 2
-    assert "exists with other settings (training.seed: 0 there, 1 now)" in err
+    assert "out holds a run of other settings (training.seed). Choose another" in err
+    assert "replace the run with --overwrite_output_dir" in err
     assert go("classifier.py", *COMMON, "--seed", "1")[0] == 0
     assert Run.open(Path("out")).config["settings"]["training"]["seed"] == 1
 
@@ -138,6 +139,25 @@ def test_a_mistake_does_not_cost_the_run_that_was_to_be_replaced(go: Go) -> None
     assert code == 2, err
     assert (Path("out") / "record.json").read_text() == record
     assert not list(Path().glob(".out*"))
+
+
+@pytest.mark.parametrize("begun", [True, False], ids=["begun", "not begun"])
+def test_a_command_that_was_killed_while_it_replaced_a_run_can_be_given_again(
+    go: Go, begun: bool
+) -> None:
+    assert go("classifier.py", *COMMON)[0] == 0
+    Path("out").rename(".out.replaced")
+    if begun:
+        assert go("classifier.py", *COMMON[:-1], "--seed", "1")[0] == 0
+    code, _, err = go("classifier.py", *COMMON, "--seed", "2")
+    assert code == 0, err
+    assert not list(Path().glob(".out*"))
+
+
+def test_an_empty_folder_is_as_good_as_none(go: Go) -> None:
+    Path("out").mkdir()
+    code, _, err = go("classifier.py", *COMMON)
+    assert code == 0, err
 
 
 def test_a_folder_written_another_way_is_the_same(go: Go) -> None:
@@ -254,3 +274,10 @@ def test_the_data_comes_as_tensors(go: Go) -> None:
     chosen = labels != -100
     assert bool(chosen.any())
     assert not bool((chosen & (inputs == words.pad)).any())
+    rows = [lines[i] for i in range(40)]
+    torch.manual_seed(0)
+    first, second = (mlm.mask_tokens(rows, words, 0.5)[0] for _ in range(2))
+    torch.manual_seed(0)
+    again, _ = mlm.mask_tokens(rows, words, 0.5)
+    assert torch.equal(first, again)
+    assert not torch.equal(first, second)

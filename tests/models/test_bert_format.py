@@ -220,6 +220,9 @@ def test_the_case_of_the_words_is_what_the_checkpoint_says(folder: Path) -> None
     assert not is_lowercase(folder)
     (folder / "tokenizer_config.json").unlink()
     assert is_lowercase(folder)
+    with (folder / "vocab.txt").open("a") as file:
+        file.write("Paris\n")
+    assert not is_lowercase(folder)
 
 
 def test_names_are_translated() -> None:

@@ -175,6 +175,50 @@ def test_a_test_file_is_asked_once_and_may_lack_labels(
     assert [row["prediction"] for row in run.predictions("test")] == ["5", "1"]
 
 
+def write_pairs(path: Path) -> Path:
+    rows = (f"the food {word}\tthe place {word}\t{stars}\n" for stars, word in TELLING.items())
+    path.write_text("".join(rows))
+    return path
+
+
+def test_pairs_are_learned_with_masked_text_beside(
+    settings: ClassifySettings, tmp_path: Path
+) -> None:
+    pairs = str(write_pairs(tmp_path / "pairs.tsv"))
+    short = replace(with_text(settings), training=replace(TRAINING, length="2 steps"))
+    run = trained(replace(short, train=pairs, dev=pairs), tmp_path)
+    assert run.record["has_pairs"]
+    assert set(run.record["ledger"]["splits"]) == {"train", "unlabelled", "dev"}
+    asked = PredictSettings(str(run.path), str(Path(settings.train)))
+    with pytest.raises(UserError, match="line 1: an example is one text here, but was two in"):
+        run_predict(asked, place=RunPlace(tmp_path, "told"), console=QUIET)
+
+
+def test_the_columns_of_a_file_can_be_told(settings: ClassifySettings, tmp_path: Path) -> None:
+    train = tmp_path / "three.csv"
+    train.write_text(
+        "".join(f"{i},{stars},x {word}\n" for i, (stars, word) in enumerate(TELLING.items()))
+    )
+    wide = replace(settings, train=str(train), dev="", columns=("-", "label", "text"))
+    assert [(e.label, e.text) for e in read_texts(wide).train[:1]] == [("1", "x awful")]
+
+
+def test_a_classifier_of_the_same_classes_is_taken_and_one_of_others_is_not(
+    settings: ClassifySettings, tmp_path: Path
+) -> None:
+    short = replace(settings, training=replace(TRAINING, length="2 steps"))
+    first = trained(short, tmp_path, "first")
+    more = replace(short, model=str(first.path / "model"))
+    assert trained(more, tmp_path, "more").record["begun_afresh"] == []
+    renamed = tmp_path / "renamed.csv"
+    renamed.write_text(Path(settings.train).read_text().replace("1,", "one,"))
+    other = replace(more, train=str(renamed), dev="")
+    assert trained(other, tmp_path, "other").record["begun_afresh"] == [
+        "classifier.weight",
+        "classifier.bias",
+    ]
+
+
 def wrong_vocabulary(settings: ClassifySettings) -> ClassifySettings:
     path = Path(settings.model) / "vocab.txt"
     path.write_text(path.read_text() + "more\n")
@@ -199,12 +243,12 @@ def too_long_lines(settings: ClassifySettings) -> ClassifySettings:
 def pairs_of_one_type(settings: ClassifySettings) -> ClassifySettings:
     folder = Path(settings.model)
     one = write_small_bert(folder.with_name("one"), n_types=1)
-    rows = "".join(
-        f"the food {word}\tthe place {word}\t{stars}\n" for stars, word in TELLING.items()
-    )
-    train = folder.with_name("pairs.tsv")
-    train.write_text(rows)
+    train = write_pairs(folder.with_name("pairs.tsv"))
     return replace(settings, model=str(one), train=str(train), dev="")
+
+
+def pairs_in_dev_alone(settings: ClassifySettings) -> ClassifySettings:
+    return replace(settings, dev=str(write_pairs(Path(settings.model).with_name("pairs.tsv"))))
 
 
 def no_model(settings: ClassifySettings) -> ClassifySettings:
@@ -223,6 +267,7 @@ def too_many_labels(settings: ClassifySettings) -> ClassifySettings:
         (too_long, "max_len = 21 is more than the 20 positions"),
         (too_long_lines, "masked.block = 21 is more than the 20 positions"),
         (pairs_of_one_type, "the texts come in pairs, but .* has one token type alone"),
+        (pairs_in_dev_alone, r"pairs\.tsv, line 1: an example is two texts here, but was one"),
         (no_model, r"there is no folder \./nowhere"),
         (too_many_labels, "61 examples cannot be drawn from 60"),
     ],
@@ -274,6 +319,29 @@ def test_a_label_budget_has_a_run_for_every_cell_and_skips_what_is_done(
     assert as_png(budget_figure(comparisons, runs)).startswith(b"\x89PNG")
     told = tell(runs, title=again.title, notes=again.notes)
     assert "10 labels" in str(told.blocks)
+    assert "A run has 1 epochs, or 4 steps if that is more." in str(told.blocks)
+
+
+def test_plain_runs_are_classes_alone_whatever_their_alpha(
+    settings: ClassifySettings, tmp_path: Path
+) -> None:
+    short = replace(settings, training=replace(TRAINING, length="2 steps"))
+    few = replace(short, labels=10)
+    runs = [
+        trained(each, tmp_path, name)
+        for name, each in {"plain": few, "joint": with_text(few), "all": short}.items()
+    ]
+    figure = budget_figure(by_budget(runs), runs)
+    assert figure.axes[0].get_legend_handles_labels()[1] == [
+        "guessing",
+        "classes alone",
+        "alpha = 0.5",
+    ]
+    dev = tmp_path / "other.csv"
+    dev.write_text("".join(Path(settings.dev).read_text().splitlines(keepends=True)[:10]))
+    runs.append(trained(replace(short, dev=str(dev), labels=20), tmp_path, "other"))
+    with pytest.raises(UserError, match="were scored on different sets"):
+        tell(runs)
 
 
 def test_few_texts_have_more_epochs(settings: ClassifySettings) -> None:
@@ -296,6 +364,19 @@ def test_a_study_that_cannot_be_finished_is_not_begun(
 ) -> None:
     wrong = replace(budget(settings), **changes)  # type: ignore[arg-type]
     with pytest.raises(UserError, match=message):
+        run_label_budget(wrong, place=RunPlace(tmp_path / "runs"), console=QUIET)
+    assert not (tmp_path / "runs").exists()
+
+
+def test_text_too_short_for_a_block_is_told_before_the_first_cell(
+    settings: ClassifySettings, tmp_path: Path
+) -> None:
+    study = budget(settings)
+    text = tmp_path / "short.txt"
+    text.write_text("the food\n")
+    masked = replace(study.base.masked, text=str(text), line_by_line=False)
+    wrong = replace(study, base=replace(study.base, masked=masked))
+    with pytest.raises(UserError, match="the text is too short: its 2 tokens"):
         run_label_budget(wrong, place=RunPlace(tmp_path / "runs"), console=QUIET)
     assert not (tmp_path / "runs").exists()
 
@@ -332,12 +413,12 @@ def test_the_ledger_tells_what_stands_twice_and_nothing_else(
 ) -> None:
     texts = read_texts(with_text(settings))
     assert set(texts.ledger()["splits"]) == {"train", "unlabelled", "dev"}
-    first = texts.asked["dev"][0].text
-    leaked = replace(texts, unlabelled=[*texts.unlabelled, first])
+    first = texts.asked["dev"][0]
+    line = first.text.replace(" ", "\t  ")
+    leaked = replace(texts, unlabelled=[*texts.unlabelled, line])
     overlaps = leaked.ledger()["overlaps"]
-    assert [(o["in"], o["also_in"]) for o in overlaps if o["also_in"] == "unlabelled"] == [
-        ("dev", "unlabelled")
-    ]
+    found = {o["in"]: o["shared"] for o in overlaps if o["also_in"] == "unlabelled"}
+    assert found == {"dev": {"identical rows": 0, "same input": 1}}
     assert not any("pair" in kind for o in overlaps for kind in o["shared"])
 
 

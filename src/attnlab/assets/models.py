@@ -55,8 +55,8 @@ def _is_whole(folder: Path) -> bool:
 
 def _download(name: str) -> Path:
     advice = (
-        f"Download {', '.join(FILES[:-1])} (or {FILES[-1]}) of https://huggingface.co/{name} into a"
-        " folder, and give that folder."
+        f"Download {', '.join((*FILES[:2], *BESIDE))} and {FILES[2]} (or {FILES[3]}) of"
+        f" https://huggingface.co/{name} into a folder, and give that folder."
     )
     try:
         from huggingface_hub import snapshot_download

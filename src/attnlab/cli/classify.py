@@ -53,6 +53,13 @@ MaskedText = Annotated[
 ]
 BatchSize = Annotated[int | None, typer.Option(help="Texts a step.")]
 LearningRate = Annotated[float | None, typer.Option("--lr", help="Highest learning rate.")]
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        help="What the columns of the files are, as label,text,- : - is left out.",
+        metavar="NAMES",
+    ),
+]
 MaxLen = Annotated[int | None, typer.Option(help="Most tokens of a text; longer ones are cut.")]
 
 
@@ -64,6 +71,7 @@ def train(
     texts: Train = None,
     dev: Dev = None,
     test: Test = None,
+    columns: Columns = None,
     model: Model = None,
     labels: Annotated[
         int | None, typer.Option(help="Labelled texts to use, of every class its share; 0: all.")
@@ -94,6 +102,7 @@ def train(
         "train": path_text(texts),
         "dev": path_text(dev),
         "test": path_text(test),
+        "columns": _names(columns),
         "model": model,
         "labels": labels,
         "masked.text": path_text(mlm_text),
@@ -107,6 +116,10 @@ def train(
     }
     settings = settled(ClassifySettings(), file=config, flags=flags, sets=sets, show=show_settings)
     _need(settings.train, settings.model)
+    if alpha and not settings.masked.text:
+        raise UserError(
+            f"--alpha {alpha:g} needs unlabelled text to learn from: give --mlm-text FILE."
+        )
 
     from rich.console import Console
 
@@ -122,6 +135,7 @@ def train(
 def predict(
     run: Annotated[Path, typer.Argument(help="Finished run whose classifier is asked.")],
     texts: Annotated[Path, typer.Argument(help="Texts, with labels or without.")],
+    columns: Columns = None,
     outputs: Annotated[
         Path | None, typer.Option(help="Also write the classes there, one a line.", metavar="FILE")
     ] = None,
@@ -136,7 +150,7 @@ def predict(
     from attnlab.runs.directory import RunPlace
     from attnlab.runs.files import replace_file
 
-    settings = PredictSettings(str(run), str(texts))
+    settings = PredictSettings(str(run), str(texts), tuple(_names(columns) or ()))
     found = run_predict(settings, place=RunPlace(runs, name), console=Console(stderr=True))
     if process_rank() == 0:
         if outputs:
@@ -154,6 +168,7 @@ def label_budget(
     texts: Train = None,
     dev: Dev = None,
     test: Test = None,
+    columns: Columns = None,
     model: Model = None,
     labels: Annotated[
         str | None, typer.Option(help="Numbers of labelled texts, or all, with commas between.")
@@ -185,6 +200,7 @@ def label_budget(
         "base.train": path_text(texts),
         "base.dev": path_text(dev),
         "base.test": path_text(test),
+        "base.columns": _names(columns),
         "base.model": model,
         "labels": None if labels is None else _budgets(labels),
         "base.masked.text": path_text(mlm_text),
@@ -216,6 +232,11 @@ def _budgets(text: str) -> list[int]:
     """Read numbers of labels; `all` is 0."""
     parts = [part.strip() for part in text.split(",")]
     return numbers(",".join("0" if part == ALL else part for part in parts), "--labels", int)
+
+
+def _names(text: str | None) -> list[str] | None:
+    """Read names between commas; what was not given stays so."""
+    return None if text is None else [part.strip() for part in text.split(",")]
 
 
 def _need(train: str, model: str) -> None:

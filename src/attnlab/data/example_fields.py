@@ -82,8 +82,8 @@ def _found_columns(
         unknown = unknowns[0]
         raise UserError(
             f"{place}: {short(first)} looks like a header, but no column is called"
-            f" {short(unknown)}. Known: {', '.join(FIELD)}. Rename it, or give the columns"
-            " yourself and skip this one with '-'."
+            f" {short(unknown)}. Known: {', '.join(FIELD)}. Rename it, or say what the"
+            " columns are with --columns: - leaves one out."
         )
     if len(first) not in unnamed:
         allowed = "; ".join(", ".join(known) for known in unnamed.values())

@@ -31,7 +31,6 @@ from typing import NamedTuple
 
 from attnlab.data.text_files import read_text
 from attnlab.errors import UserError
-from attnlab.runs.files import replace_file
 
 PAD, UNK, CLS, SEP, MASK = SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 INSIDE = "##"
@@ -87,7 +86,6 @@ class WordPiece:
             token.removeprefix(INSIDE): i for token, i in self._ids.items() if token[:2] == INSIDE
         }
         self._longest = max(map(len, self._ids))
-        self._file = "".join(f"{token}\n" for token in tokens).encode()
         self._pieces = lru_cache(REMEMBERED)(self._pieces_of_run)
 
     @classmethod
@@ -95,13 +93,7 @@ class WordPiece:
         """Read a ``vocab.txt``; ``lowercase`` must be what the vocabulary was made with."""
         lines = read_text(path).removesuffix("\n").split("\n")
         tokens = [line.rstrip(WHITE) for line in lines]
-        vocabulary = cls(tokens, lowercase=lowercase, source=str(path))
-        vocabulary._file = path.read_bytes()
-        return vocabulary
-
-    def write(self, path: Path) -> None:
-        """Write a ``vocab.txt``, byte for byte the one that was read."""
-        replace_file(path, self._file)
+        return cls(tokens, lowercase=lowercase, source=str(path))
 
     def __len__(self) -> int:
         """Count the tokens, the special ones too."""

@@ -1,7 +1,8 @@
 """The split ledger: what each split holds, and what stands in two of them.
 
-A row is a mapping of fields. Overlaps are told apart: the whole row; the input with another label;
-and each input field by itself, such as a passage that two questions share.
+A row is a mapping of fields. Overlaps are told apart: the whole row; the input with another label,
+or with none where one of the two has no labels; and each input field by itself, such as a passage
+that two questions share.
 """
 
 import hashlib
@@ -63,9 +64,10 @@ def _shared(rows: Sequence[Row], others: Sequence[Row], inputs: Sequence[str]) -
     whole, seen = {_text(row) for row in others}, {_text(_only(row, inputs)) for row in others}
     identical = [_text(row) in whole for row in rows]
     same_input = [_text(_only(row, inputs)) in seen for row in rows]
+    alike = bool(rows and others) and rows[0].keys() == others[0].keys()
     shared = {
         "identical rows": sum(identical),
-        "same input with another label": sum(
+        "same input with another label" if alike else "same input": sum(
             b and not a for a, b in zip(identical, same_input, strict=True)
         ),
     }

@@ -170,7 +170,19 @@ class BertForSequenceClassification(nn.Module):
         return scores
 
 
-class BertForMaskedLanguageModel(nn.Module):
+class FillsIn:
+    """A model with a head that says which tokens are hidden."""
+
+    body: Bert
+    masked: MaskedHead
+
+    def guess(self, hidden: Float[Tensor, "*B D"]) -> Float[Tensor, "*B V"]:
+        """Return the scores of all tokens at some places, given their last hidden vectors."""
+        scores: Tensor = self.masked(hidden, self.body.embeddings.words.weight)
+        return scores
+
+
+class BertForMaskedLanguageModel(nn.Module, FillsIn):
     """Fills in the tokens that are hidden."""
 
     def __init__(self, size: BertSize) -> None:
@@ -185,24 +197,14 @@ class BertForMaskedLanguageModel(nn.Module):
         """Return the scores of all tokens at every place."""
         return self.guess(self.body(tokens, types, padding))
 
-    def guess(self, hidden: Float[Tensor, "*B D"]) -> Float[Tensor, "*B V"]:
-        """Return the scores at some places, given their last hidden vectors."""
-        scores: Tensor = self.masked(hidden, self.body.embeddings.words.weight)
-        return scores
 
-
-class BertForCLSMLM(BertForSequenceClassification):
+class BertForCLSMLM(BertForSequenceClassification, FillsIn):
     """Both on one body: a classifier that goes on learning the language of its texts."""
 
     def __init__(self, size: BertSize, n_classes: int, *, pooler: bool = False) -> None:
         super().__init__(size, n_classes, pooler=pooler)
         self.masked = MaskedHead(size)
         initialise(self.masked, size)
-
-    def guess(self, hidden: Float[Tensor, "*B D"]) -> Float[Tensor, "*B V"]:
-        """Return the scores of all tokens at some places, given their last hidden vectors."""
-        scores: Tensor = self.masked(hidden, self.body.embeddings.words.weight)
-        return scores
 
 
 def initialise(model: nn.Module, size: BertSize) -> None:

@@ -9,7 +9,7 @@ transformers writes it. Nothing of transformers is loaded.
 
 import hashlib
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from attnlab.assets.tensors import read_tensors
 from attnlab.attention.contract import check_heads
 from attnlab.config import from_dict
+from attnlab.data.text_files import read_text
 from attnlab.errors import UserError
 from attnlab.models.sizes import BertSize
 from attnlab.runs.files import naming_the_path, read_json, replace_file, to_json
@@ -74,7 +75,10 @@ UNUSED = re.compile(
     r"(bert\.embeddings\.position_ids|cls\.seq_relationship\.\w+|(bert\.)?fit_denses?\..+)"
 )
 """Positions as a list, next-sentence prediction, and the layers that TinyBERT was distilled by."""
-HEADS = ("body.pooler.", "classifier.", "masked.")
+CAPITAL = re.compile(r"^[^\[\n]*[A-Z]", re.MULTILINE)
+"""In a token that is text; [CLS] and its like are not."""
+CLASSIFIER = "classifier."
+HEADS = ("body.pooler.", CLASSIFIER, "masked.")
 """What a checkpoint need not have: it is then begun afresh."""
 
 
@@ -87,6 +91,8 @@ class Pretrained:
     folder: Path
     sha256: str
     """Of config.json, vocab.txt, the file of tensors, and how texts are put into lower case."""
+    classes: tuple[str, ...] = ()
+    """What its classifier tells apart, if it has one and says so."""
     lowercase: bool = True
     """Whether texts are put into lower case before they are cut into tokens."""
 
@@ -113,7 +119,8 @@ def read_bert(folder: Path) -> Pretrained:
         digest.update(file.read_bytes())
     lowercase = is_lowercase(folder)
     digest.update(str(lowercase).encode())
-    return Pretrained(size, tensors, folder, digest.hexdigest(), lowercase)
+    classes = _classes(read_json(folder / CONFIG))
+    return Pretrained(size, tensors, folder, digest.hexdigest(), classes, lowercase)
 
 
 def read_size(path: Path) -> BertSize:
@@ -141,18 +148,24 @@ def read_size(path: Path) -> BertSize:
 
 
 def is_lowercase(folder: Path) -> bool:
-    """Say whether texts are put into lower case; a checkpoint that does not say is of that kind."""
+    """Say whether texts are put into lower case; if nothing says so, its tokens have capitals."""
     path = folder / TOKENIZER
-    return not path.is_file() or bool(read_json(path).get("do_lower_case", True))
+    if path.is_file():
+        return bool(read_json(path).get("do_lower_case", True))
+    return not CAPITAL.search(read_text(folder / VOCABULARY))
 
 
-def load_pretrained(model: nn.Module, pretrained: Pretrained) -> list[str]:
+def load_pretrained(
+    model: nn.Module, pretrained: Pretrained, *, classes: Sequence[str] = ()
+) -> list[str]:
     """Give a model its weights; return the names of what the checkpoint lacks and stays as drawn.
 
-    Only heads may be lacking. A classifier for another number of classes is not taken.
+    Only heads may be lacking. A classifier for another number of classes is not taken, nor one that
+    tells other things apart than ``classes``, if these are given.
     """
-    wanted = model.state_dict()
-    there = pretrained.tensors
+    wanted, there = model.state_dict(), dict(pretrained.tensors)
+    if classes and pretrained.classes != tuple(classes):
+        there = {name: value for name, value in there.items() if not name.startswith(CLASSIFIER)}
     fresh = [
         name
         for name, value in wanted.items()
@@ -203,6 +216,15 @@ def write_bert(
 def hub_name(name: str) -> str:
     """Translate one of our names."""
     return _translate(name, dict(PARTS)) or name
+
+
+def _classes(config: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names of the classes in their order, or none if a configuration has no such."""
+    names = config.get("id2label")
+    if not isinstance(names, dict):
+        return ()
+    numbers = [str(i) for i in range(len(names))]
+    return tuple(str(names[i]) for i in numbers) if names.keys() == set(numbers) else ()
 
 
 def _ours(tensors: Mapping[str, Tensor], path: Path) -> dict[str, Tensor]:
@@ -260,7 +282,7 @@ def _refuse_more_layers(size: BertSize, tensors: Mapping[str, Tensor], folder: P
 
 
 def _is_other_classifier(name: str, value: Tensor, there: Mapping[str, Tensor]) -> bool:
-    return name.startswith("classifier.") and there[name].shape != value.shape
+    return name.startswith(CLASSIFIER) and there[name].shape != value.shape
 
 
 def _listed(names: Collection[str]) -> str:

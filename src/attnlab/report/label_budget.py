@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from attnlab.evaluation.comparable import aligned_answers, common_metric, common_split
 from attnlab.evaluation.comparison import Comparison, compare
 from attnlab.report.document import Block, Heading, Picture, Sentences
 from attnlab.report.figures import COLOURS, STYLE
@@ -18,11 +19,14 @@ ALL = "all"
 
 def by_budget(runs: Sequence[Run]) -> dict[str, Comparison]:
     """Compare the runs that had as many labels, budget by budget."""
+    split = common_split(runs)
+    # the budgets stand on one axis: all runs must have answered the same examples
+    aligned_answers(runs, common_metric(runs, split), split)
     groups: dict[int, list[Run]] = {}
     for run in runs:
         groups.setdefault(int(run.config["settings"]["labels"]), []).append(run)
     order = sorted(groups, key=lambda labels: (labels == 0, labels))
-    return {str(labels or ALL): compare(groups[labels]) for labels in order}
+    return {str(labels or ALL): compare(groups[labels], split=split) for labels in order}
 
 
 def is_label_budget(runs: Sequence[Run]) -> bool:
@@ -50,7 +54,7 @@ def budget_blocks(runs: Sequence[Run]) -> Iterator[Block]:
 
 def budget_figure(comparisons: dict[str, Comparison], runs: Sequence[Run]) -> Figure:
     """Draw a line an alpha; the marks stand beside each other so that intervals stay readable."""
-    alphas = {run.name: run.config["settings"]["masked"]["alpha"] for run in runs}
+    alphas = {run.name: _alpha(run) for run in runs}
     lines: dict[float, list[tuple[int, float, float, float]]] = {}
     for place, comparison in enumerate(comparisons.values()):
         for condition in comparison.conditions:
@@ -85,3 +89,9 @@ def budget_figure(comparisons: dict[str, Comparison], runs: Sequence[Run]) -> Fi
         axis.set_ylabel(f"accuracy on {first.split} (%)")
         axis.legend()
     return figure
+
+
+def _alpha(run: Run) -> float:
+    """Return the weight of masked text in a run; without such text it is 0, whatever was set."""
+    masked = run.config["settings"]["masked"]
+    return float(masked["alpha"]) if masked["text"] else 0.0

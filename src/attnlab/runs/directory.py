@@ -55,7 +55,7 @@ class Run:
     def begin(cls, job: str, settings: Mapping[str, Any], place: RunPlace) -> "Run":
         """Make the directory for these settings, or go on with the one that has them."""
         path = place.root / run_name(job, settings, place.name)
-        if not path.exists():
+        if not path.exists() or is_empty_folder(path):
             _refuse_a_file_on_the_way(path)
             if _make(path, {"job": job, "settings": settings, "resolved": {}}):
                 return cls(path, is_new=True)
@@ -191,6 +191,11 @@ def _is_score(score: Any) -> bool:
     return len(numbers) == 2 and all(
         isinstance(number, int | float) for number in (*numbers, score["value"], score["n"])
     )
+
+
+def is_empty_folder(path: Path) -> bool:
+    """Say whether there is a folder with nothing in it."""
+    return path.is_dir() and not any(path.iterdir())
 
 
 def _make(path: Path, config: Mapping[str, Any]) -> bool:

@@ -1,8 +1,9 @@
 """Writing files so that a crash leaves either the old one or the new one, never a half."""
 
+import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,16 @@ def replace_file(path: Path, content: bytes) -> None:
 def to_json(value: Any) -> bytes:
     """Encode as indented UTF-8 JSON with a final newline; NaN is refused, since JSON has none."""
     return (json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def sha256_of(path: Path) -> str:
+    """Hash what a file holds."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def sha256_of_files(files: Mapping[str, Path]) -> dict[str, str]:
+    """Hash what each file holds."""
+    return {name: sha256_of(path) for name, path in files.items()}
 
 
 def read_json(path: Path) -> dict[str, Any]:

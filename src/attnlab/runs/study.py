@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from attnlab.errors import UserError
-from attnlab.runs.directory import METRICS, Run, RunPlace, differences, run_name
+from attnlab.runs.directory import (
+    METRICS,
+    Run,
+    RunPlace,
+    differences,
+    is_empty_folder,
+    run_name,
+)
 from attnlab.runs.files import naming_the_path, read_json, replace_file, to_json
 
 STUDY = "study.json"
@@ -50,7 +57,7 @@ class Study:
                     f"the study {path} exists with other settings ({told}). Choose another --name,"
                     " or delete that folder."
                 )
-        elif path.exists() and not (path.is_dir() and not any(path.iterdir())):
+        elif path.exists() and not is_empty_folder(path):
             raise UserError(f"{path} exists and is no study. Choose another --name.")
         else:
             with naming_the_path(path):

@@ -1,6 +1,6 @@
 """How every job begins: join the other processes, take the run directory, settle the autos."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +11,7 @@ from rich.console import Console
 from attnlab.config import to_dict
 from attnlab.errors import UserError
 from attnlab.runs.directory import Run, RunPlace
+from attnlab.runs.files import sha256_of_files
 from attnlab.training import hardware
 from attnlab.training.distributed import World, join_world
 from attnlab.training.hardware import Hardware
@@ -39,6 +40,11 @@ class Session:
                 f"{what} has changed since {self.run.name} was begun, so the run cannot go on with"
                 " it. Put it back, or begin another run with --name."
             )
+
+    def insist_on_files(self, files: Mapping[str, Path]) -> None:
+        """Refuse to show a finished run as that of files which hold something else by now."""
+        if all(path.is_file() for path in files.values()):
+            self.insist("data", sha256_of_files(files), what="what the files hold")
 
     def say(self, text: str) -> None:
         """Show a notice to the user."""

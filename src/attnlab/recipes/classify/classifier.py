@@ -70,7 +70,7 @@ def new_classifier(
     seed_torch(seed, "weights")
     kind = BertForCLSMLM if fills_in else BertForSequenceClassification
     model = kind(size, len(classes), pooler=pooler)
-    fresh = load_pretrained(model, pretrained)
+    fresh = load_pretrained(model, pretrained, classes=classes)
     return Classifier(model, words, classes, max_len), fresh
 
 

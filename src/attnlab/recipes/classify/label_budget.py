@@ -14,10 +14,10 @@ from attnlab.assets.models import find_model
 from attnlab.data.classes import stratified
 from attnlab.errors import UserError
 from attnlab.models.bert_format import read_bert
-from attnlab.recipes.classify.classifier import check_fits
+from attnlab.recipes.classify.classifier import check_fits, read_words
 from attnlab.recipes.classify.settings import ClassifySettings, LabelBudgetSettings
 from attnlab.recipes.classify.texts import read_texts
-from attnlab.recipes.classify.train import run_train
+from attnlab.recipes.classify.train import run_train, unlabelled_rows
 from attnlab.recipes.studying import open_study
 from attnlab.runs.directory import RunPlace
 from attnlab.runs.study import Study
@@ -85,13 +85,18 @@ def _check(settings: LabelBudgetSettings) -> int:
     texts = read_texts(whole)
     for labels in filter(None, settings.labels):
         stratified(texts.train, labels, generator=rng(0, "labels"))
-    check_fits(read_bert(find_model(whole.model)), whole, texts)
+    pretrained = read_bert(find_model(whole.model))
+    check_fits(pretrained, whole, texts)
+    if texts.unlabelled:
+        unlabelled_rows(texts.unlabelled, read_words(pretrained), whole.masked)
     return len(texts.train)
 
 
 def _note(settings: LabelBudgetSettings) -> str:
+    length = settings.base.training.length
+    if parse_length(length)[1] == "epochs":
+        length += f", or {settings.least_steps} steps if that is more"
     return (
         "alpha is the weight of filling in masked tokens of unlabelled text; 0 learns the classes"
-        f" alone. A run has {settings.base.training.length}, or {settings.least_steps} steps if"
-        " that is more. The runs of a seed learn from the same labelled texts."
+        f" alone. A run has {length}. The runs of a seed learn from the same labelled texts."
     )

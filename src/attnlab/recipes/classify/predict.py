@@ -1,6 +1,5 @@
 """Prediction: ask a finished run's classifier about the texts of a file."""
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,9 +13,10 @@ from attnlab.evaluation.ledger import split_ledger
 from attnlab.recipes.attention.settle import settle_attention
 from attnlab.recipes.classify.classifier import Classifier, columns, load_classifier
 from attnlab.recipes.classify.settings import PredictSettings
-from attnlab.recipes.classify.texts import ledger_row, sha256_of_files
+from attnlab.recipes.classify.texts import check_pairs, ledger_row
 from attnlab.runs import machine
 from attnlab.runs.directory import RECORD, Run, RunPlace
+from attnlab.runs.files import sha256_of_files
 from attnlab.training.inference import inference
 from attnlab.training.session import Session, open_session
 from attnlab.training.settings import TrainingSettings
@@ -27,12 +27,12 @@ JOB = "classify-predict"
 def run_predict(settings: PredictSettings, *, place: RunPlace, console: Console) -> Run:
     """Tell the classes of a file's texts; without labels there are predictions and no score."""
     source, path = Run.open(Path(settings.run)), Path(settings.texts)
-    examples = read_labelled(path)
+    examples = read_labelled(path, columns=settings.columns)
     classifier = load_classifier(source)
     check_labels(examples, classifier.classes)
+    check_pairs(examples, has_pairs=source.record["has_pairs"])
     with open_session(JOB, settings, TrainingSettings(), place=place, console=console) as session:
-        record = hashlib.sha256((source.path / RECORD).read_bytes()).hexdigest()
-        digests = {"run": record, **sha256_of_files({"texts": path})}
+        digests = sha256_of_files({"run": source.path / RECORD, "texts": path})
         session.insist("sha256", digests, what="the classifier or the file of texts")
         if not session.run.finished:
             settle_attention(session, AttentionSettings())

@@ -48,6 +48,9 @@ class ClassifySettings:
     """The same; chooses the step that is kept."""
     test: str = ""
     """The same, with labels or without; asked once, at the end."""
+    columns: tuple[str, ...] = ()
+    """What the columns of .csv and .tsv files are, if neither a header nor their number says it:
+    label, text, pair, or - for one to leave out."""
     labels: Annotated[int, Ge(0)] = 0
     """How many labelled training texts to use, of every class its share; 0 uses all."""
     max_len: Annotated[int, Ge(3)] = 128
@@ -68,6 +71,8 @@ class PredictSettings:
     """The finished run whose classifier is asked."""
     texts: str = ""
     """File of texts, with labels or without."""
+    columns: tuple[str, ...] = ()
+    """What its columns are, as in training."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,6 @@ class LabelBudgetSettings:
     seeds: Annotated[int, Ge(1)] = 3
     """Runs of every cell; each seed draws its own labelled texts."""
     least_steps: Annotated[int, Ge(1)] = 200
-    """Steps that a run has at least: few texts need more epochs."""
+    """Steps that a run has at least, if its length is in epochs: few texts need more of them."""
     base: ClassifySettings = ClassifySettings()
     """What all cells have in common."""

@@ -1,6 +1,5 @@
 """What the classification lab reads: labelled texts by split, their classes, unlabelled text."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,8 +8,10 @@ from typing import Any
 from attnlab.data.classes import check_labels, class_names, stratified
 from attnlab.data.labelled_text import Example, read_labelled
 from attnlab.data.text_files import read_lines
+from attnlab.errors import UserError
 from attnlab.evaluation.ledger import split_ledger
 from attnlab.recipes.classify.settings import ClassifySettings
+from attnlab.runs.files import sha256_of_files
 from attnlab.training.randomness import rng
 
 
@@ -26,10 +27,14 @@ class Texts:
     sha256: Mapping[str, str]
     """Of every file."""
 
+    @property
+    def has_pairs(self) -> bool:
+        """Whether an example is two texts."""
+        return self.train[0].pair is not None
+
     def ledger(self) -> dict[str, Any]:
         """Say what each split holds, and what stands in two of them."""
         splits = {"train": self.train, **self.asked}
-        has_pairs = any(example.pair for example in self.train)
         rows = {
             name: [ledger_row(example) for example in examples] for name, examples in splits.items()
         }
@@ -37,10 +42,10 @@ class Texts:
             # after train, so that it is what dev and test are looked for in
             rows = {
                 "train": rows.pop("train"),
-                "unlabelled": [{"text": line} for line in self.unlabelled],
+                "unlabelled": [{"text": _one_spaced(line), "pair": ""} for line in self.unlabelled],
                 **rows,
             }
-        return split_ledger(rows, inputs=["text", "pair"] if has_pairs else ["text"])
+        return split_ledger(rows, inputs=["text", "pair"] if self.has_pairs else ["text"])
 
 
 def files_of(settings: ClassifySettings) -> dict[str, Path]:
@@ -57,13 +62,16 @@ def files_of(settings: ClassifySettings) -> dict[str, Path]:
 def read_texts(settings: ClassifySettings) -> Texts:
     """Read the files that the settings name; a label that training does not have is refused."""
     files = files_of(settings)
-    train = read_labelled(files["train"], labelled=True)
+    train = read_labelled(files["train"], labelled=True, columns=settings.columns)
     classes = class_names(train)
     asked: dict[str, Sequence[Example]] = {}
     for split in ("dev", "test"):
         if split in files:
-            asked[split] = read_labelled(files[split], labelled=split == "dev")
+            asked[split] = read_labelled(
+                files[split], labelled=split == "dev", columns=settings.columns
+            )
             check_labels(asked[split], classes)
+            check_pairs(asked[split], has_pairs=train[0].pair is not None)
     if settings.labels:
         generator = rng(settings.training.seed, "labels")
         train = stratified(train, settings.labels, generator=generator)
@@ -71,11 +79,22 @@ def read_texts(settings: ClassifySettings) -> Texts:
     return Texts(train, asked, classes, unlabelled, sha256_of_files(files))
 
 
-def sha256_of_files(files: Mapping[str, Path]) -> dict[str, str]:
-    """Hash what the files hold."""
-    return {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
+def check_pairs(examples: Sequence[Example], *, has_pairs: bool) -> None:
+    """Refuse texts that are asked in another form than was learned."""
+    if (examples[0].pair is not None) != has_pairs:
+        there, learned = ("one text", "two") if has_pairs else ("two texts", "one")
+        raise UserError(
+            f"{examples[0].place}: an example is {there} here, but was {learned} in training. Give"
+            " a file with the same columns."
+        )
 
 
 def ledger_row(example: Example) -> dict[str, str]:
     """Return what the split ledger compares of an example."""
-    return {"text": example.text, "pair": example.pair or "", "label": example.label or ""}
+    text, pair = _one_spaced(example.text), _one_spaced(example.pair or "")
+    return {"text": text, "pair": pair, "label": example.label or ""}
+
+
+def _one_spaced(text: str) -> str:
+    """Write a text with single spaces: one of several lines is one line in unlabelled text."""
+    return " ".join(text.split())

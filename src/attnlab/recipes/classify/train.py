@@ -19,7 +19,7 @@ from attnlab.models.used_rows import UsedRows
 from attnlab.recipes.attention.settle import settle_attention
 from attnlab.recipes.classify.classifier import check_fits, columns, new_classifier
 from attnlab.recipes.classify.settings import JOB, MODEL, ClassifySettings, MaskedSettings
-from attnlab.recipes.classify.texts import Texts, files_of, read_texts, sha256_of_files
+from attnlab.recipes.classify.texts import Texts, files_of, read_texts
 from attnlab.runs import machine
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training.inference import inference
@@ -33,9 +33,7 @@ def run_train(settings: ClassifySettings, *, place: RunPlace, console: Console) 
     """Learn from labelled text and leave the run with its record; resumes by itself."""
     with open_session(JOB, settings, settings.training, place=place, console=console) as session:
         if session.run.finished:
-            files = files_of(settings)
-            if all(path.is_file() for path in files.values()):
-                session.insist("data", sha256_of_files(files), what="what the files hold")
+            session.insist_on_files(files_of(settings))
         else:
             settle_attention(session, AttentionSettings())
             folder = session.world.from_lead(lambda: str(find_model(settings.model)))
@@ -60,6 +58,7 @@ class FineTuning:
         self.settings, self.pretrained = settings, pretrained
         self.texts, self.session = texts, session
         check_fits(pretrained, settings, texts)
+        self.ledger = texts.ledger()
         self.classifier, self.fresh = new_classifier(
             pretrained,
             texts.classes,
@@ -83,7 +82,9 @@ class FineTuning:
         task = self.task()
         if self.fresh:
             parts = sorted({hub_name(name).rpartition(".")[0] for name in self.fresh})
-            self.session.say(f"not in {self.settings.model}, so begun afresh: {', '.join(parts)}")
+            self.session.say(
+                f"begun afresh: {', '.join(parts)}, not taken from {self.settings.model}"
+            )
         state = train(task, self.settings.training, self.session)
         self.session.world.from_lead(lambda: self._close(state))
 
@@ -162,7 +163,8 @@ class FineTuning:
                 "test": "none" if "test" not in answers else "asked once",
                 "classes": list(texts.classes),
                 "begun_afresh": self.fresh,
-                "ledger": texts.ledger(),
+                "has_pairs": texts.has_pairs,
+                "ledger": self.ledger,
                 **state.summary(),
                 "chosen_on": "dev" if self._is_chosen else "nothing: the last step is kept",
                 "hardware": run.config["resolved"],

@@ -12,9 +12,10 @@ from attnlab.recipes.knowledge.learner import Learner, check_questions
 from attnlab.recipes.knowledge.lesson import scores_of
 from attnlab.recipes.knowledge.saved import Saved, open_saved
 from attnlab.recipes.knowledge.settings import EvaluateSettings
-from attnlab.recipes.knowledge.texts import Texts, sha256_of
+from attnlab.recipes.knowledge.texts import Texts
 from attnlab.runs import machine
 from attnlab.runs.directory import Run, RunPlace
+from attnlab.runs.files import sha256_of_files
 from attnlab.training.inference import inference
 from attnlab.training.session import Session, open_session
 from attnlab.training.settings import TrainingSettings
@@ -30,7 +31,7 @@ def run_evaluate(settings: EvaluateSettings, *, place: RunPlace, console: Consol
     asked = {split: read_questions(path) for split, path in files.items()}
     saved = open_saved(Path(settings.run), corpus=settings.corpus)
     with open_session(JOB, settings, TrainingSettings(), place=place, console=console) as session:
-        digests = {name: sha256_of(path) for name, path in files.items()} | {
+        digests = sha256_of_files(files) | {
             "run": saved.sha256,
             "context": saved.context_sha256(),
         }

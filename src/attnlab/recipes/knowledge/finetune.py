@@ -15,10 +15,10 @@ from attnlab.recipes.knowledge.saved import FINETUNE_JOB, Saved, open_saved
 from attnlab.recipes.knowledge.settings import RECIPES, FinetuneSettings
 from attnlab.recipes.knowledge.texts import (
     Texts,
+    files_of,
     learn_vocabulary,
     read_texts,
     sha256_of_vocabulary,
-    unchanged_files,
 )
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training.session import Session, open_session
@@ -35,7 +35,7 @@ def run_finetune(settings: FinetuneSettings, *, place: RunPlace, console: Consol
         if saved:
             session.insist("start", saved.sha256, what=f"the start {settings.start}")
         if session.run.finished:
-            unchanged_files(settings, session)
+            session.insist_on_files(files_of(settings))
         else:
             texts = read_texts(settings)
             session.insist("data", dict(texts.sha256), what="what the files hold")

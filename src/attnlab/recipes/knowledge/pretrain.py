@@ -7,10 +7,10 @@ from attnlab.recipes.knowledge.learner import BLOCK, new_learner
 from attnlab.recipes.knowledge.lesson import Lesson, build_objective, mixed_rows
 from attnlab.recipes.knowledge.settings import PretrainSettings
 from attnlab.recipes.knowledge.texts import (
+    files_of,
     learn_vocabulary,
     read_texts,
     sha256_of_vocabulary,
-    unchanged_files,
 )
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training.session import open_session
@@ -22,7 +22,7 @@ def run_pretrain(settings: PretrainSettings, *, place: RunPlace, console: Consol
     """Learn from the corpus and leave the run with its record; resumes by itself."""
     with open_session(JOB, settings, settings.training, place=place, console=console) as session:
         if session.run.finished:
-            unchanged_files(settings, session)
+            session.insist_on_files(files_of(settings))
         else:
             settle_attention(session, settings.model.attention)
             texts = read_texts(settings)

@@ -15,9 +15,9 @@ from attnlab.recipes.knowledge.learner import (
     load_learner,
     saved_size,
 )
-from attnlab.recipes.knowledge.texts import characters_of, sha256_of
+from attnlab.recipes.knowledge.texts import characters_of
 from attnlab.runs.directory import RECORD, Run
-from attnlab.runs.files import to_json
+from attnlab.runs.files import sha256_of, to_json
 
 FINETUNE_JOB = "knowledge-finetune"
 

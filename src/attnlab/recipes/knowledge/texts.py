@@ -17,9 +17,8 @@ from attnlab.recipes.knowledge.settings import (
     PretrainSettings,
     VocabularySettings,
 )
-from attnlab.runs.files import to_json
+from attnlab.runs.files import sha256_of_files, to_json
 from attnlab.training.randomness import rng
-from attnlab.training.session import Session
 
 FILES = ("corpus", "questions", "dev", "test", "unseen")
 LINE_END, QUESTION_MARK = "\n", "?"
@@ -51,14 +50,6 @@ def files_of(settings: PretrainSettings | FinetuneSettings) -> dict[str, Path]:
     return {name: Path(path) for name in FILES if (path := getattr(settings, name))}
 
 
-def unchanged_files(settings: PretrainSettings | FinetuneSettings, session: Session) -> None:
-    """Refuse to show a finished run as that of files which hold something else by now."""
-    files = files_of(settings)
-    if all(path.is_file() for path in files.values()):
-        digests = {name: sha256_of(path) for name, path in files.items()}
-        session.insist("data", digests, what="what the files hold")
-
-
 def read_texts(settings: PretrainSettings | FinetuneSettings) -> Texts:
     """Read the files that the settings name, and hold out what they say."""
     given = files_of(settings)
@@ -72,7 +63,7 @@ def read_texts(settings: PretrainSettings | FinetuneSettings) -> Texts:
     for split in ("test", "unseen"):
         if split in given:
             asked[split] = read_questions(given[split])
-    return Texts(corpus, train, asked, {name: sha256_of(path) for name, path in given.items()})
+    return Texts(corpus, train, asked, sha256_of_files(given))
 
 
 def learn_vocabulary(settings: VocabularySettings, texts: Texts) -> Vocabulary:
@@ -102,11 +93,6 @@ def _hold_out(questions: list[Question], share: float) -> tuple[list[Question], 
 
 def _ledger_row(question: Question) -> dict[str, str]:
     return {"question": question.text, "answer": question.answer or ""}
-
-
-def sha256_of(path: Path) -> str:
-    """Hash a file."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def sha256_of_vocabulary(vocabulary: Vocabulary) -> str:
