@@ -1,6 +1,6 @@
 """The yelp course's two commands on real reviews: accuracy, seconds, what joint training is worth.
 
-ATTNLAB_DATA=… python benchmarks/yelp_classifier.py tried      # learning rates, one epoch, one seed each
+ATTNLAB_DATA=… python benchmarks/yelp_classifier.py tried      # learning rates, one epoch each
 ATTNLAB_DATA=… python benchmarks/yelp_classifier.py first      # Problem 2, three seeds
 ATTNLAB_DATA=… python benchmarks/yelp_classifier.py joint      # Problem 3, all labels
 ATTNLAB_DATA=… python benchmarks/yelp_classifier.py fifty      # Problem 3, fifty labels
@@ -92,7 +92,15 @@ def report(name: str, claim: str, runs: Sequence[Run]) -> None:
                 }
                 for condition in comparison.conditions
             ],
-            "verdicts": [pair.verdict for pair in comparison.pairs],
+            "pairs": [
+                {
+                    "difference": 100 * pair.difference,
+                    "interval": [100 * end for end in pair.interval],
+                    "p": pair.corrected_p,
+                    "verdict": pair.verdict,
+                }
+                for pair in comparison.pairs
+            ],
             "training_seconds": seconds,
             "seconds_a_run": sum(seconds.values()) / len(seconds),
             "n": comparison.n,
@@ -113,7 +121,9 @@ def main() -> None:
             claim = f"Yelp dev accuracy by learning rate, one epoch, one seed; here {TRIED[-1]:g}"
             cells = [settings_of(data, lr=lr, length=TRIED_LENGTH) for lr in TRIED]
         case "first":
-            claim = "Yelp dev accuracy of the first command (Problem 2), mean of three seeds"
+            claim = (
+                f"Yelp dev accuracy of the first command, learning rate {LR:g}, mean of three seeds"
+            )
             cells = [settings_of(data, seed=seed) for seed in SEEDS]
         case "joint":
             claim = "Yelp dev accuracy with masked text beside, all labels"

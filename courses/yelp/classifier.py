@@ -46,6 +46,7 @@ def parser_of(description: str | None) -> argparse.ArgumentParser:
     add("--do_eval", action="store_true", help="say what the finished run scores")
     add("--data_dir", required=True, type=Path, metavar="DIR", help="folder with train and dev")
     add("--test_file", type=Path, metavar="FILE", help="texts to ask once, at the end")
+    add("--columns", default="", metavar="NAMES", help="columns of the files, as label,text,-")
     add("--labels", type=int, default=0, metavar="N", help="labelled texts to use; 0: all")
     add("--per_gpu_train_batch_size", type=int, default=32, metavar="N", help="texts a step")
     add("--learning_rate", type=float, default=3e-5, metavar="RATE")
@@ -76,6 +77,7 @@ def settings_of(options: argparse.Namespace) -> ClassifySettings:
         train=str(_file(options.data_dir, "train")),
         dev=str(_file(options.data_dir, "dev")),
         test=str(options.test_file or ""),
+        columns=tuple(name.strip() for name in options.columns.split(",") if name),
         labels=options.labels,
         max_len=options.max_seq_length,
         batch_size=options.per_gpu_train_batch_size,
@@ -163,8 +165,9 @@ def _replaced(output: Path, settings: ClassifySettings) -> Iterator[None]:
     A run of these settings goes on, and what is no run stays.
     """
     aside = output.with_name(f".{output.name}.replaced")
-    if process_rank() == 0:
-        _settle(aside, output)  # of a command that was killed
+    if process_rank() == 0 and aside.exists():
+        _take_back_what_was_killed(output)
+        _settle(aside, output)
     if process_rank() == 0 and output.is_dir() and any(output.iterdir()):
         try:
             run = Run.open(output)
@@ -181,6 +184,14 @@ def _replaced(output: Path, settings: ClassifySettings) -> Iterator[None]:
     finally:
         if process_rank() == 0:
             _settle(aside, output)
+
+
+def _take_back_what_was_killed(output: Path) -> None:
+    """Remove a run that a killed command had asked for and not begun."""
+    if (output / CONFIG).is_file():
+        with Run.open(output) as run:  # nobody is working on it
+            if run.is_untouched:
+                shutil.rmtree(output)
 
 
 def _settle(aside: Path, output: Path) -> None:

@@ -141,6 +141,17 @@ def test_a_mistake_does_not_cost_the_run_that_was_to_be_replaced(go: Go) -> None
     assert not list(Path().glob(".out*"))
 
 
+def test_a_run_that_was_put_aside_comes_back_if_its_successor_was_killed_at_once(go: Go) -> None:
+    assert go("classifier.py", *COMMON)[0] == 0
+    record = (Path("out") / "record.json").read_text()
+    config = (Path("out") / "config.json").read_text()
+    Path("out").rename(".out.replaced")
+    Path("out").mkdir()
+    (Path("out") / "config.json").write_text(config.replace('"seed": 0', '"seed": 1'))
+    assert go("classifier.py", *COMMON, "--seed", "1", "--max_seq_length", "21")[0] == 2
+    assert (Path("out") / "record.json").read_text() == record
+
+
 @pytest.mark.parametrize("begun", [True, False], ids=["begun", "not begun"])
 def test_a_command_that_was_killed_while_it_replaced_a_run_can_be_given_again(
     go: Go, begun: bool

@@ -80,6 +80,10 @@ def test_the_columns_a_caller_names_come_before_those_of_the_file(tmp_path: Path
     headed = file(tmp_path, "b.tsv", "idx\tsentence\tlabel\n7\tgood\t1\n")
     assert fields(headed, columns=("-", "text", "label")) == [("good", None, "1")]
     renamed = file(tmp_path, "c.tsv", "question\tpassage\nq\tp\n")
+    rated = file(tmp_path, "d.csv", "rating,review\n5,good\n")
+    assert fields(rated, columns=("label", "text")) == [("good", None, "5")]
+    unlabelled = file(tmp_path, "e.csv", "x,good\n")
+    assert fields(unlabelled, columns=("-", "label", "text")) == [("good", None, None)]
     assert fields(renamed, columns=("pair", "text")) == [("p", "q", None)]
 
 
@@ -174,9 +178,8 @@ def test_labels_can_be_insisted_on(tmp_path: Path, name: str, content: str, mess
         ("a.csv", ("lable", "text"), r"no column is called 'lable'\. Did you mean 'label'\?"),
         ("a.csv", ("label", "-"), r"the columns must name one text, .* not 'label, -'\.$"),
         ("a.csv", ("text", "text"), r"the columns must name one text"),
-        ("a.csv", ("-", "label", "text"), r"line 1: '5, good' is 2 columns, and 3 must be: -, "),
+        ("a.csv", ("-", "-", "label", "text"), r"line 1: '5, good' is 2 columns, and 4 must be: "),
         ("a.csv", ("text",), r"line 1: '5, good' is 2 columns, and 1 must be: text\."),
-        ("a.jsonl", ("text",), r"the columns text are given, but a \.jsonl file has keys instead"),
     ],
 )
 def test_columns_that_do_not_fit_are_refused(
@@ -187,8 +190,8 @@ def test_columns_that_do_not_fit_are_refused(
 
 
 def test_a_short_first_row_is_no_header_to_be_skipped(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"line 1: 'text' is 1 column, and 2 must be"):
-        read_labelled(file(tmp_path, "a.csv", "text\n5,good\n"), columns=("label", "text"))
+    with pytest.raises(UserError, match=r"line 1: 'text' is 1 column, and 3 must be"):
+        read_labelled(file(tmp_path, "a.csv", "text\n5,good,x\n"), columns=("label", "text", "-"))
 
 
 def test_other_files_and_folders_are_refused(tmp_path: Path) -> None:

@@ -218,6 +218,8 @@ def test_the_case_of_the_words_is_what_the_checkpoint_says(folder: Path) -> None
     assert is_lowercase(folder)
     (folder / "tokenizer_config.json").write_text('{"do_lower_case": false}')
     assert not is_lowercase(folder)
+    (folder / "tokenizer_config.json").write_text("{}")
+    assert is_lowercase(folder)
     (folder / "tokenizer_config.json").unlink()
     assert is_lowercase(folder)
     with (folder / "vocab.txt").open("a") as file:

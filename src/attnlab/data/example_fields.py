@@ -44,7 +44,10 @@ def row_fields(
         return
     suffix, (first_line, first) = path.suffix.lower(), rows[0]
     if columns:
-        names, has_header = columns, _is_header_of(first, columns)
+        # texts that are to be asked may lack the label
+        unlabelled = len(first) == len(columns) - 1
+        names = [name for name in columns if name != "label"] if unlabelled else columns
+        has_header = _is_header_of(first, names)
     else:
         names, has_header = _found_columns(f"{path}, line {first_line}", first, UNNAMED[suffix])
     for line, cells in rows[has_header:]:
@@ -57,7 +60,7 @@ def row_fields(
 
 
 def _is_header_of(first: Sequence[str], columns: Sequence[str]) -> bool:
-    """Check the caller's columns, and tell whether the cells they use hold names only."""
+    """Check the caller's columns, and tell whether the cells they use hold names."""
     allowed = (*NAMES, SKIP)
     for name in columns:
         if name not in allowed:
@@ -65,7 +68,7 @@ def _is_header_of(first: Sequence[str], columns: Sequence[str]) -> bool:
     _check_fields("the columns", columns, [name for name in columns if name != SKIP], hint="")
     if len(first) != len(columns):
         return False
-    return all(_field(cell) for cell, name in zip(first, columns, strict=True) if name != SKIP)
+    return _holds_names([cell for cell, name in zip(first, columns, strict=True) if name != SKIP])
 
 
 def _found_columns(
@@ -76,10 +79,8 @@ def _found_columns(
     if len(fields) == len(first):
         _check_fields(f"{place}: the header", first, fields, hint=CALLED)
         return fields, True
-    unknowns = [cell for cell in first if not _field(cell)]
-    # `5,review` is a text of one word; `rating,review` are names
-    if len(fields) > 1 or (fields and not any(map(WHOLE_NUMBER.fullmatch, unknowns))):
-        unknown = unknowns[0]
+    if _holds_names(first):
+        unknown = next(cell for cell in first if not _field(cell))
         raise UserError(
             f"{place}: {short(first)} looks like a header, but no column is called"
             f" {short(unknown)}. Known: {', '.join(FIELD)}. Rename it, or say what the"
@@ -89,9 +90,16 @@ def _found_columns(
         allowed = "; ".join(", ".join(known) for known in unnamed.values())
         raise UserError(
             f"{place}: {short(first)} is {_count(len(first))}. Without a header there may be:"
-            f" {allowed}. Name the columns in a header."
+            f" {allowed}. Name the columns in a header, or with --columns: - leaves one out."
         )
     return unnamed[len(first)], False
+
+
+def _holds_names(cells: Sequence[str]) -> bool:
+    """Tell a header, as `rating,review`, from a text of one word, as `5,review`."""
+    unknown = [cell for cell in cells if not _field(cell)]
+    n_known = len(cells) - len(unknown)
+    return n_known > 1 or (n_known == 1 and not any(map(WHOLE_NUMBER.fullmatch, unknown)))
 
 
 def _check_fields(what: str, given: Sequence[str], fields: Sequence[str], *, hint: str) -> None:

@@ -44,7 +44,8 @@ def read_labelled(
     """Read the examples of a file; ``labelled`` insists on labels, else the first record decides.
 
     ``columns`` says what the columns of a CSV or TSV file are: ``label``, ``text``, ``pair``, or
-    ``-`` for one to skip. Either all examples have a label or none has, and so with the pair.
+    ``-`` for one to skip; a file may lack the label's. Either all examples have a label or none
+    has, and so with the pair.
     """
     examples = [_example(path, line, fields) for line, fields in _records(path, columns)]
     wanted = f"Write {FORMATS[path.suffix.lower()]}."
@@ -66,11 +67,6 @@ def _records(path: Path, columns: Sequence[str]) -> Iterable[tuple[int, Fields]]
             return row_fields(path, csv_rows(path), columns=columns)
         case ".tsv":
             return row_fields(path, tsv_rows(path), columns=columns)
-        case ".jsonl" if columns:
-            raise UserError(
-                f"{path}: the columns {', '.join(columns)} are given, but a .jsonl file has keys"
-                " instead. Leave the columns out."
-            )
         case ".jsonl":
             lines = numbered_lines(path)
             return [(line, json_fields(f"{path}, line {line}", text)) for line, text in lines]

@@ -148,11 +148,10 @@ def read_size(path: Path) -> BertSize:
 
 
 def is_lowercase(folder: Path) -> bool:
-    """Say whether texts are put into lower case; if nothing says so, its tokens have capitals."""
+    """Say whether texts are put into lower case; if no file says so, its tokens tell."""
     path = folder / TOKENIZER
-    if path.is_file():
-        return bool(read_json(path).get("do_lower_case", True))
-    return not CAPITAL.search(read_text(folder / VOCABULARY))
+    said = read_json(path).get("do_lower_case") if path.is_file() else None
+    return bool(said) if said is not None else not CAPITAL.search(read_text(folder / VOCABULARY))
 
 
 def load_pretrained(

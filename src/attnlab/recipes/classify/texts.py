@@ -91,8 +91,8 @@ def check_pairs(examples: Sequence[Example], *, has_pairs: bool) -> None:
 
 def ledger_row(example: Example) -> dict[str, str]:
     """Return what the split ledger compares of an example."""
-    text, pair = _one_spaced(example.text), _one_spaced(example.pair or "")
-    return {"text": text, "pair": pair, "label": example.label or ""}
+    row = {"text": _one_spaced(example.text), "pair": _one_spaced(example.pair or "")}
+    return row if example.label is None else {**row, "label": example.label}
 
 
 def _one_spaced(text: str) -> str:
