@@ -1,6 +1,6 @@
 """Fine-tuning speed: examples a second of ours against transformers' Trainer.
 
-ATTNLAB_DATA=… python benchmarks/encoder_speed.py          # about 15 minutes
+ATTNLAB_DATA=… python benchmarks/encoder_speed.py          # about 10 minutes
 
 Needs ATTNLAB_DATA/yelp, sst2 and weights. The same body, texts, batch size and longest length, the
 same optimiser and clipping, dropout on, all in one process by turns; the Trainer's model has a
@@ -40,8 +40,9 @@ from attnlab.data.labelled_text import read_labelled
 from attnlab.data.wordpiece import WordPiece
 from attnlab.recipes.classify.settings import ClassifySettings
 from attnlab.recipes.classify.train import run_train
-from attnlab.runs import machine
 from attnlab.runs.directory import RunPlace
+from attnlab.training.hardware import choose
+from attnlab.training.settings import TrainingSettings
 from measure import write_result
 
 BATCH, LONGEST, TEXTS, ROUNDS = 32, 128, 640, 3
@@ -54,7 +55,7 @@ RIVALS: dict[str, dict[str, Any]] = {
     "default": {},
     "grouped": {"train_sampling_strategy": "group_by_length"},
 }
-if {"avx512_bf16", "amx_bf16"} & set(machine.cpu()["features"]):
+if choose(TrainingSettings(device="cpu"), local_processes=1)["precision"] == "bfloat16":
     RIVALS["grouped, bfloat16"] = {"train_sampling_strategy": "group_by_length", "bf16": True}
 
 

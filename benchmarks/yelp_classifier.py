@@ -67,6 +67,11 @@ def run_of(settings: ClassifySettings, console: Console) -> Run:
     return run_train(settings, place=RunPlace(RUNS, name), console=console)
 
 
+def last_accuracy(run: Run) -> float:
+    """Return the dev accuracy of the last step, which nothing chose."""
+    return float([line["dev_accuracy"] for line in run.metrics() if "dev_accuracy" in line][-1])
+
+
 def report(name: str, claim: str, runs: Sequence[Run]) -> None:
     """Write down every condition with its interval, and the paired tests."""
     comparison: Comparison = compare(runs)
@@ -101,6 +106,7 @@ def report(name: str, claim: str, runs: Sequence[Run]) -> None:
                 }
                 for pair in comparison.pairs
             ],
+            "last_step": sum(map(last_accuracy, runs)) / len(runs),
             "training_seconds": seconds,
             "seconds_a_run": sum(seconds.values()) / len(seconds),
             "n": comparison.n,

@@ -19,7 +19,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
-from attnlab.cli.options import process_rank
+from attnlab.cli.options import names, process_rank
 from attnlab.config import from_dict, to_dict
 from attnlab.errors import AttnlabError, UserError
 from attnlab.recipes.classify.settings import JOB, MODEL, ClassifySettings
@@ -46,7 +46,7 @@ def parser_of(description: str | None) -> argparse.ArgumentParser:
     add("--do_eval", action="store_true", help="say what the finished run scores")
     add("--data_dir", required=True, type=Path, metavar="DIR", help="folder with train and dev")
     add("--test_file", type=Path, metavar="FILE", help="texts to ask once, at the end")
-    add("--columns", default="", metavar="NAMES", help="columns of the files, as label,text,-")
+    add("--columns", metavar="NAMES", help="columns of the files, as label,text,-")
     add("--labels", type=int, default=0, metavar="N", help="labelled texts to use; 0: all")
     add("--per_gpu_train_batch_size", type=int, default=32, metavar="N", help="texts a step")
     add("--learning_rate", type=float, default=3e-5, metavar="RATE")
@@ -77,7 +77,7 @@ def settings_of(options: argparse.Namespace) -> ClassifySettings:
         train=str(_file(options.data_dir, "train")),
         dev=str(_file(options.data_dir, "dev")),
         test=str(options.test_file or ""),
-        columns=tuple(name.strip() for name in options.columns.split(",") if name),
+        columns=tuple(names(options.columns) or ()),
         labels=options.labels,
         max_len=options.max_seq_length,
         batch_size=options.per_gpu_train_batch_size,

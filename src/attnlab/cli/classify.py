@@ -15,6 +15,7 @@ from attnlab.cli.options import (
     RunsFolder,
     Seed,
     ShowSettings,
+    names,
     numbers,
     path_text,
     process_rank,
@@ -102,7 +103,7 @@ def train(
         "train": path_text(texts),
         "dev": path_text(dev),
         "test": path_text(test),
-        "columns": _names(columns),
+        "columns": names(columns),
         "model": model,
         "labels": labels,
         "masked.text": path_text(mlm_text),
@@ -150,7 +151,7 @@ def predict(
     from attnlab.runs.directory import RunPlace
     from attnlab.runs.files import replace_file
 
-    settings = PredictSettings(str(run), str(texts), tuple(_names(columns) or ()))
+    settings = PredictSettings(str(run), str(texts), tuple(names(columns) or ()))
     found = run_predict(settings, place=RunPlace(runs, name), console=Console(stderr=True))
     if process_rank() == 0:
         if outputs:
@@ -200,7 +201,7 @@ def label_budget(
         "base.train": path_text(texts),
         "base.dev": path_text(dev),
         "base.test": path_text(test),
-        "base.columns": _names(columns),
+        "base.columns": names(columns),
         "base.model": model,
         "labels": None if labels is None else _budgets(labels),
         "base.masked.text": path_text(mlm_text),
@@ -232,11 +233,6 @@ def _budgets(text: str) -> list[int]:
     """Read numbers of labels; `all` is 0."""
     parts = [part.strip() for part in text.split(",")]
     return numbers(",".join("0" if part == ALL else part for part in parts), "--labels", int)
-
-
-def _names(text: str | None) -> list[str] | None:
-    """Read names between commas; what was not given stays so."""
-    return None if text is None else [part.strip() for part in text.split(",")]
 
 
 def _need(train: str, model: str) -> None:

@@ -84,6 +84,11 @@ def numbers(text: str, option: str, kind: Callable[[str], Number]) -> list[Numbe
         ) from None
 
 
+def names(text: str | None) -> list[str] | None:
+    """Read names between commas; what was not given stays so."""
+    return None if text is None else [part.strip() for part in text.split(",")]
+
+
 def path_text(path: Path | None) -> str | None:
     """Write a path as a setting; one that was not given stays so."""
     return None if path is None else str(path)
