@@ -9,7 +9,7 @@ READY := .venv/.ready
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-slow bench courses course-knowledge results docs clean
+.PHONY: help setup demo check test test-slow bench equal courses course-knowledge results docs clean
 
 help:  ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F '\t' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -41,7 +41,10 @@ test-slow: $(READY)  ## the slow tests alone: twenty kill points and more
 	$(PYTEST) -m slow
 
 bench: $(READY)  ## the benchmarks that need no data of yours; each prints ratios and writes results/NAME.json
-	@for file in $(filter-out benchmarks/measure.py benchmarks/results.py benchmarks/rivals.py benchmarks/plain_gpt.py benchmarks/knowledge_recall.py benchmarks/knowledge_course.py benchmarks/knowledge_confidence.py benchmarks/encoder_speed.py benchmarks/yelp_classifier.py,$(wildcard benchmarks/*.py)); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+	@for file in $(filter-out benchmarks/equality.py benchmarks/measure.py benchmarks/results.py benchmarks/rivals.py benchmarks/plain_gpt.py benchmarks/knowledge_recall.py benchmarks/knowledge_course.py benchmarks/knowledge_confidence.py benchmarks/encoder_speed.py benchmarks/yelp_classifier.py,$(wildcard benchmarks/*.py)); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+equal: $(READY)  ## are losses and answers those of another revision, bit by bit? make equal BASE=REVISION
+	$(BIN)/python benchmarks/equality.py against $(BASE)
 
 courses: $(READY)  ## the courses' notebooks from their sources
 	$(BIN)/python courses/build.py
