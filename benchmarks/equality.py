@@ -4,8 +4,8 @@
     python benchmarks/equality.py record FILE       # this checkout alone
     python benchmarks/equality.py compare OLD NEW   # two such files
 
-Everything runs with one thread in float32 and by the same way through attention, so that two runs on
-one machine must agree to the last bit. Each revision brings its own copy of this file.
+Everything runs with one thread in float32 and by the same way through attention, so that two runs
+on one machine must agree to the last bit. Each revision brings its own copy of this file.
 """
 
 import argparse
