@@ -83,24 +83,21 @@ def dot_product_attention(
     # torch's fused kernels give no weights, and on a CPU they cannot drop any
     drops = dropout.training and dropout.p > 0
     if not need_weights and not drops and fast_path.is_fused_faster(k):
-        return _fused(q, k, v, context), None
+        if _is_plain_causal(q, k, context):  # which needs no T × S numbers at all
+            return F.scaled_dot_product_attention(q, k, v, is_causal=True), None
+        reach = reach_of(q, k, context)
+        y = F.scaled_dot_product_attention(q, k, v, attn_mask=reach.bias)
+        return y if reach.blind is None else y.masked_fill(reach.blind, 0.0), None
     # scaling the queries is scaling the scores, at T × K instead of T × S numbers
     scores = pairwise_similarities(attn_scaled(q, q.shape[-1], 1), k)
     weights = weigh(scores, reach_of(q, k, context))
     return compute_outputs(dropout(weights), v), weights if need_weights else None
 
 
-def _fused(
-    q: Float[Tensor, "B H T K"],
-    k: Float[Tensor, "B H S K"],
-    v: Float[Tensor, "B H S K"],
-    context: Context,
-) -> Float[Tensor, "B H T K"]:
-    """Let torch do it in one go; a plain causal mask needs no T × S numbers at all."""
+def _is_plain_causal(
+    q: Float[Tensor, "B H T K"], k: Float[Tensor, "B H S K"], context: Context
+) -> bool:
+    """Say whether every query sees the keys up to its own, and nothing biases its scores."""
     mask, positions = context.mask, context.positions
     whole = mask.padding is None and mask.segments is None and q.shape == k.shape
-    if mask.causal and whole and (positions is None or positions.needs != "alibi"):
-        return F.scaled_dot_product_attention(q, k, v, is_causal=True)
-    reach = reach_of(q, k, context)
-    y = F.scaled_dot_product_attention(q, k, v, attn_mask=reach.bias)
-    return y if reach.blind is None else y.masked_fill(reach.blind, 0.0)
+    return mask.causal and whole and (positions is None or positions.needs != "alibi")

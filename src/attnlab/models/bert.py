@@ -166,7 +166,11 @@ class BertForSequenceClassification(nn.Module):
         self, tokens: Int[Tensor, "B T"], types: Int[Tensor, "B T"], padding: Padding = None
     ) -> Float[Tensor, "B C"]:
         """Return the scores of the classes."""
-        scores: Tensor = self.classifier(self.dropout(self.body.summary(tokens, types, padding)))
+        return self.tell(self.body.summary(tokens, types, padding))
+
+    def tell(self, summary: Float[Tensor, "B D"]) -> Float[Tensor, "B C"]:
+        """Return the scores of the classes, given what the body says of each text."""
+        scores: Tensor = self.classifier(self.dropout(summary))
         return scores
 
 

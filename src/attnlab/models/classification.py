@@ -10,7 +10,7 @@ from torch import Tensor
 
 from attnlab.data.batches import IGNORED
 from attnlab.data.epochs import Epochs
-from attnlab.data.text_batches import JointBatch, TextBatch, TextRow, collate_texts
+from attnlab.data.text_batches import JointBatch, TextRow, collate_texts
 from attnlab.models.bert import BertForCLSMLM, BertForSequenceClassification
 from attnlab.training.parameter_groups import ParameterGroups
 from attnlab.training.task import Evaluation, Term
@@ -72,29 +72,25 @@ class Classification:
 
     def loss(self, part: JointBatch) -> Mapping[str, Term]:
         """Return the summed cross-entropy of the classes, and of the masked tokens."""
-        losses = {CLASSES: self._tell, MASKED: self._fill_in}
-        scales = {CLASSES: 1.0, MASKED: self.alpha}
-        return {
-            name: Term(losses[name](batch), batch.weight, scales[name])
-            for name, batch in part.streams.items()
-            if batch.weight
-        }
+        terms = {}
+        labelled, unlabelled = (part.streams.get(name) for name in (CLASSES, MASKED))
+        if labelled and labelled.weight:
+            first = self.model.body.summary(labelled.tokens, labelled.types, labelled.padding)
+            scores = self.model.tell(first)
+            total = F.cross_entropy(scores, labelled.targets[:, 0], reduction="sum")
+            terms[CLASSES] = Term(total, labelled.weight)
+        if unlabelled and unlabelled.weight:
+            assert isinstance(self.model, BertForCLSMLM)
+            hidden = self.model.body(unlabelled.tokens, unlabelled.types, unlabelled.padding)
+            chosen = unlabelled.targets != IGNORED  # the head is worked out there alone
+            scores = self.model.guess(hidden[chosen])
+            total = F.cross_entropy(scores, unlabelled.targets[chosen], reduction="sum")
+            terms[MASKED] = Term(total, unlabelled.weight, self.alpha)
+        return terms
 
     def parameter_groups(self) -> ParameterGroups:
         """The classifier belongs with the embeddings: it is no matrix inside the model."""
         return ParameterGroups.of(self.model, embeddings=["classifier.weight"])
-
-    def _tell(self, batch: TextBatch) -> Float[Tensor, ""]:
-        scores = self.model(batch.tokens, batch.types, batch.padding)
-        return F.cross_entropy(scores, batch.targets[:, 0], reduction="sum")
-
-    def _fill_in(self, batch: TextBatch) -> Float[Tensor, ""]:
-        """Only the masked places are scored, and only there the head is worked out."""
-        assert isinstance(self.model, BertForCLSMLM)
-        chosen = batch.targets != IGNORED
-        hidden = self.model.body(batch.tokens, batch.types, batch.padding)
-        scores = self.model.guess(hidden[chosen])
-        return F.cross_entropy(scores, batch.targets[chosen], reduction="sum")
 
 
 def class_probabilities(

@@ -2,7 +2,8 @@
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -19,7 +20,7 @@ from attnlab.training.checkpoint import (
 from attnlab.training.inference import inference
 from attnlab.training.length import count_steps, parse_length
 from attnlab.training.optimisation import Optimisation
-from attnlab.training.progress import progress_display
+from attnlab.training.progress import Display, progress_display
 from attnlab.training.session import Session
 from attnlab.training.settings import ScheduleSettings, TrainingSettings
 from attnlab.training.signals import StopRequest
@@ -74,30 +75,25 @@ class Training:
         self.frozen_sha256 = frozen_sha256(task.model)
         self.state = TrainingState()
         self._metrics: MetricsFile | None = None
+        self._progress = Display()
 
-    def run(self) -> TrainingState:
-        """Train to the end, from wherever the run stands, and leave the best weights in place."""
-        self._restore()
-        if self.state.step < self.steps and not self.state.stopped_early:
-            self._train()
-        if self.state.best_step is not None:
-            best = self.checkpoints.load(self.state.best_step)
-            load_model_tensors(self.task.model, best.model)
-        return self.state
+    def remaining_steps(self) -> Iterator[int]:
+        """Count the steps that are left, as long as nothing stops the run early."""
+        while self.state.step < self.steps and not self.state.stopped_early:
+            yield self.state.step + 1
 
-    def _train(self) -> None:
+    @contextmanager
+    def going(self) -> Iterator[StopRequest]:
+        """Log, show progress and listen for signals while steps are taken."""
+        if next(self.remaining_steps(), None) is None:
+            yield StopRequest()
+            return
         self._open_log()
         title, start = self.session.run.name, self.state.step
         display = progress_display(self.session.console, title, start=start, steps=self.steps)
         try:
-            with StopRequest() as stop, display as progress:
-                for step in range(start + 1, self.steps + 1):
-                    began = time.perf_counter()
-                    result = self.stepper.take(step, asked_to_stop=lambda: stop.signal_number)
-                    progress.update(step, loss=result.loss, tokens=result.tokens)
-                    self._finish_step(step, result, began)
-                    if self.state.stopped_early:
-                        break
+            with StopRequest() as stop, display as self._progress:
+                yield stop
         except NonFiniteError as error:
             newest = next(iter(self.checkpoints.steps()), None)
             kept = f"The checkpoint of step {newest} is kept. " if newest else ""
@@ -107,8 +103,15 @@ class Training:
             if self._metrics:
                 self._metrics.close()
 
-    def _finish_step(self, step: int, result: StepResult, began: float) -> None:
+    def take_up_the_best(self) -> None:
+        """Leave the weights in place that were best on dev, if dev was to choose."""
+        if self.state.best_step is not None:
+            best = self.checkpoints.load(self.state.best_step)
+            load_model_tensors(self.task.model, best.model)
+
+    def finish_step(self, step: int, result: StepResult, began: float) -> None:
         """Log, evaluate and save as the settings say; leave if a signal asked for it."""
+        self._progress.update(step, loss=result.loss, tokens=result.tokens)
         last, every = step == self.steps, self.settings
         seconds = self.state.seconds + time.perf_counter() - began
         tokens = self.state.tokens + result.tokens
@@ -201,7 +204,7 @@ class Training:
 
         self.session.world.from_lead(write)
 
-    def _restore(self) -> None:
+    def restore(self) -> None:
         """Take up the newest whole checkpoint, if the run has one."""
 
         def newest() -> int | None:
@@ -270,4 +273,12 @@ def train(task: Task[Any], settings: TrainingSettings, session: Session) -> Trai
     Afterwards the model holds the weights that were best on dev, or the last ones if there is no
     dev score. A signal saves and raises StoppedError.
     """
-    return Training(task, settings, session).run()
+    training = Training(task, settings, session)
+    training.restore()
+    with training.going() as stop:
+        for step in training.remaining_steps():
+            began = time.perf_counter()
+            result = training.stepper.take(step, asked_to_stop=lambda: stop.signal_number)
+            training.finish_step(step, result, began)
+    training.take_up_the_best()
+    return training.state

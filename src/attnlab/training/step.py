@@ -1,7 +1,7 @@
 """One optimiser step: every part's loss and gradient, agreed on by all processes."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from attnlab.training.optimisation import Optimisation
 from attnlab.training.randomness import seed_torch
 from attnlab.training.settings import TrainingSettings
 from attnlab.training.signals import ASKING
-from attnlab.training.task import Batch, Task
+from attnlab.training.task import Batch, Task, Term
 
 SHOWN_IDS = 10
 
@@ -50,7 +50,13 @@ class Stepper:
     def take(self, step: int, *, asked_to_stop: Callable[[], int] = lambda: 0) -> StepResult:
         """Take one step; if any process was asked to stop meanwhile, all learn the signal."""
         batch = self.task.batch(step)
-        loss, means, stop_signal = self._gradients(batch, step, asked_to_stop)
+        self.optimisation.zero_gradients()
+        loss, sums = 0.0, dict.fromkeys(batch.weights, 0.0)
+        for part in self._parts(batch, step):
+            with self.hardware.autocast():
+                terms = self.task.loss(part)
+            loss += self._backward(terms, part.weights, batch.weights, sums)
+        loss, means, stop_signal = self._agree(loss, sums, batch.weights, asked_to_stop)
         dense = [p for p in self.optimisation.dense if p.grad is not None]
         norm = get_total_norm([p.grad for p in dense if p.grad is not None])
         if not (math.isfinite(loss) and math.isfinite(norm) and self._sparse_is_finite()):
@@ -61,42 +67,27 @@ class Stepper:
         self.optimisation.step()
         return StepResult(loss, means, float(norm), lr, batch.tokens, stop_signal)
 
-    def _gradients(
-        self, batch: Batch, step: int, asked_to_stop: Callable[[], int]
-    ) -> tuple[float, dict[str, float], int]:
-        """Leave the whole batch's gradient in the parameters; return its loss and terms."""
-        self.optimisation.zero_gradients()
+    def _parts(self, batch: Batch, step: int) -> Iterator[Batch]:
+        """Cut this process's parts out of the batch, each with its own dropout."""
         accumulate, parts = self.settings.accumulate, self.world.size * self.settings.accumulate
-        loss, sums = 0.0, dict.fromkeys(batch.weights, 0.0)
         for index in range(self.world.rank * accumulate, (self.world.rank + 1) * accumulate):
             part = batch.part(index, parts)
             seed_torch(self.settings.seed, "dropout", step, index)
-            loss += self._backward(part, batch.weights, sums)
-        self.world.sum_gradients(self.optimisation.dense)
-        self.world.sum_sparse_gradients(self.optimisation.sparse)
-        asked = [float(number == asked_to_stop()) for number in ASKING]
-        numbers = self.world.sum_small([loss, *sums.values(), *asked])
-        totals, asked = numbers[1 : 1 + len(sums)], numbers[1 + len(sums) :]
-        means = {
-            name: total / weight
-            for (name, weight), total in zip(batch.weights.items(), totals, strict=True)
-            if weight
-        }
-        signals = [number for number, count in zip(ASKING, asked, strict=True) if count]
-        return numbers[0], means, signals[0] if signals else 0
+            if any(part.weights.values()):
+                yield part.to(self.hardware.device)
 
+    @staticmethod
     def _backward(
-        self, part: Batch, denominators: Mapping[str, float], sums: dict[str, float]
+        terms: Mapping[str, Term],
+        weights: Mapping[str, float],
+        denominators: Mapping[str, float],
+        sums: dict[str, float],
     ) -> float:
         """Add a part's gradients to the parameters and its terms to ``sums``; return its loss."""
-        if not any(part.weights.values()):
-            return 0.0
-        with self.hardware.autocast():
-            terms = self.task.loss(part.to(self.hardware.device))
         total: Tensor | float = 0.0
         for name, term in terms.items():
-            assert term.weight == part.weights[name], (
-                f"the part weighs {part.weights[name]} for {name!r}, its loss says {term.weight}"
+            assert term.weight == weights[name], (
+                f"the part weighs {weights[name]} for {name!r}, its loss says {term.weight}"
             )
             if term.weight:
                 sums[name] += float(term.sum.detach())
@@ -104,6 +95,27 @@ class Stepper:
         assert isinstance(total, Tensor)
         total.backward()  # type: ignore[no-untyped-call]
         return float(total.detach())
+
+    def _agree(
+        self,
+        loss: float,
+        sums: Mapping[str, float],
+        weights: Mapping[str, float],
+        asked_to_stop: Callable[[], int],
+    ) -> tuple[float, dict[str, float], int]:
+        """Sum gradients, loss and terms over all processes; return loss, means and stop signal."""
+        self.world.sum_gradients(self.optimisation.dense)
+        self.world.sum_sparse_gradients(self.optimisation.sparse)
+        asked = [float(number == asked_to_stop()) for number in ASKING]
+        numbers = self.world.sum_small([loss, *sums.values(), *asked])
+        totals, asked = numbers[1 : 1 + len(sums)], numbers[1 + len(sums) :]
+        means = {
+            name: total / weight
+            for (name, weight), total in zip(weights.items(), totals, strict=True)
+            if weight
+        }
+        signals = [number for number, count in zip(ASKING, asked, strict=True) if count]
+        return numbers[0], means, signals[0] if signals else 0
 
     def _sparse_is_finite(self) -> bool:
         gradients = [p.grad for p in self.optimisation.sparse if p.grad is not None]
@@ -130,7 +142,12 @@ class Stepper:
         self.optimisation.zero_gradients()
         part = batch.part(index, len(batch.ids))
         seed_torch(self.settings.seed, "dropout", step, index)
-        loss = self._backward(part, batch.weights, dict.fromkeys(batch.weights, 0.0))
+        loss = 0.0
+        if any(part.weights.values()):
+            with self.hardware.autocast():
+                terms = self.task.loss(part.to(self.hardware.device))
+            sums = dict.fromkeys(batch.weights, 0.0)
+            loss = self._backward(terms, part.weights, batch.weights, sums)
         gradients = [p.grad for p in self.optimisation.dense if p.grad is not None]
         finite = math.isfinite(get_total_norm(gradients))
         return math.isfinite(loss) and finite and self._sparse_is_finite()
