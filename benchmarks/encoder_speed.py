@@ -39,7 +39,7 @@ from attnlab.data.classes import class_names, stratified
 from attnlab.data.labelled_text import read_labelled
 from attnlab.data.wordpiece import WordPiece
 from attnlab.recipes.classify.settings import ClassifySettings
-from attnlab.recipes.classify.train import run_train
+from attnlab.recipes.jobs import find_job
 from attnlab.runs.directory import RunPlace
 from attnlab.training.hardware import choose
 from attnlab.training.settings import TrainingSettings
@@ -138,7 +138,9 @@ def ours(train: Path, folder: Path) -> float:
         training=replace(training, evaluate_every=0),
     )
     with tempfile.TemporaryDirectory() as place:
-        run = run_train(settings, place=RunPlace(Path(place)), console=Console(quiet=True))
+        run = find_job("classify-train").run(
+            settings, place=RunPlace(Path(place)), console=Console(quiet=True)
+        )
         seconds = {line["step"]: line["seconds"] for line in run.metrics() if "loss" in line}
     return TEXTS / (seconds[2 * STEPS] - seconds[STEPS])
 

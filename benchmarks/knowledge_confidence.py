@@ -17,8 +17,7 @@ from typing import Any
 from rich.console import Console
 
 from attnlab.data.settings import WorldSettings
-from attnlab.recipes.knowledge.evaluate import run_evaluate
-from attnlab.recipes.knowledge.pretrain import run_pretrain
+from attnlab.recipes.jobs import find_job
 from attnlab.recipes.knowledge.settings import RECALL_TRAINING, EvaluateSettings, PretrainSettings
 from attnlab.recipes.knowledge.world import CORPUS, DEV, TEST, TRAIN, UNSEEN, write_world
 from attnlab.report.doubt import sentences
@@ -38,12 +37,12 @@ def examine(name: str, folder: Path, *, asked: str, unseen: str) -> tuple[Run, R
         held_out=HELD_OUT,
         training=replace(RECALL_TRAINING, length="3M tokens"),
     )
-    run = run_pretrain(settings, place=RunPlace(RUNS, name), console=console)
+    run = find_job("knowledge-pretrain").run(settings, place=RunPlace(RUNS, name), console=console)
     questions = EvaluateSettings(
         str(run.path), str(folder / asked), unseen=str(folder / unseen) if unseen else ""
     )
     place = RunPlace(RUNS, f"{name}-asked")
-    return run, run_evaluate(questions, place=place, console=console)
+    return run, find_job("knowledge-evaluate").run(questions, place=place, console=console)
 
 
 def main() -> None:

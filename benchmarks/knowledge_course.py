@@ -29,12 +29,14 @@ from attnlab.evaluation.counterfactuals import names_asked
 from attnlab.evaluation.intervals import wilson
 from attnlab.models.decoding import continue_prompts
 from attnlab.models.sizes import COURSE_VARIANTS
-from attnlab.recipes.knowledge.constant import ConstantSettings, run_constant
-from attnlab.recipes.knowledge.evaluate import run_evaluate
-from attnlab.recipes.knowledge.finetune import run_finetune
+from attnlab.recipes.jobs import find_job
 from attnlab.recipes.knowledge.learner import Learner, load_learner
-from attnlab.recipes.knowledge.pretrain import run_pretrain
-from attnlab.recipes.knowledge.settings import EvaluateSettings, finetune_recipe, pretrain_recipe
+from attnlab.recipes.knowledge.settings import (
+    ConstantSettings,
+    EvaluateSettings,
+    finetune_recipe,
+    pretrain_recipe,
+)
 from attnlab.runs.directory import Run, RunPlace
 from measure import hashes, write_result
 
@@ -50,7 +52,9 @@ def pretrained(variant: str, data: Path, console: Console) -> Run:
         corpus=str(data / "wiki.txt"),
         model=replace(recipe.model, attention=COURSE_VARIANTS[variant]),
     )
-    return run_pretrain(settings, place=RunPlace(RUNS, f"{variant}-pretrained"), console=console)
+    return find_job("knowledge-pretrain").run(
+        settings, place=RunPlace(RUNS, f"{variant}-pretrained"), console=console
+    )
 
 
 def finetuned(variant: str, start: Run, data: Path, console: Console) -> Run:
@@ -63,7 +67,9 @@ def finetuned(variant: str, start: Run, data: Path, console: Console) -> Run:
         held_out=HELD_OUT,
         training=replace(recipe.training, evaluate_every=100),
     )
-    return run_finetune(settings, place=RunPlace(RUNS, variant), console=console)
+    return find_job("knowledge-finetune").run(
+        settings, place=RunPlace(RUNS, variant), console=console
+    )
 
 
 def stored(
@@ -103,12 +109,14 @@ def main() -> None:
     train, dev = str(data / "birth_places_train.tsv"), str(data / "birth_dev.tsv")
     read = pretrained(variant, data, console)
     run = finetuned(variant, read, data, console)
-    asked = run_evaluate(
+    asked = find_job("knowledge-evaluate").run(
         EvaluateSettings(str(run.path), dev, samples=0),
         place=RunPlace(RUNS, f"{variant}-asked"),
         console=console,
     )
-    london = run_constant(ConstantSettings(train, dev), place=RunPlace(RUNS, "london"))
+    london = find_job("knowledge-constant").run(
+        ConstantSettings(train, dev), place=RunPlace(RUNS, "london"), console=console
+    )
     (pair,) = compare([london, asked]).pairs
     shift = int(pretrain_recipe("course").objective.options["shift"])
     corpus, questions = read_corpus(data / "wiki.txt"), read_questions(Path(dev), labelled=True)

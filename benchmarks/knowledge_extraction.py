@@ -9,9 +9,9 @@ from pathlib import Path
 from rich.console import Console
 
 from attnlab.evaluation.comparison import compare
-from attnlab.recipes.knowledge.extraction import run_extraction
+from attnlab.recipes.jobs import find_job
 from attnlab.recipes.knowledge.settings import ExtractionSettings
-from attnlab.report.write import write_report
+from attnlab.recipes.reporting import report_on
 from attnlab.runs.directory import RunPlace
 from measure import hashes, write_result
 
@@ -22,7 +22,9 @@ def main() -> None:
     """Run the study, or take the finished one, and write down what each condition scored."""
     argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     console = Console(stderr=True)
-    study = run_extraction(ExtractionSettings(), place=RunPlace(Path("runs")), console=console)
+    study = find_job("knowledge-extraction").run(
+        ExtractionSettings(), place=RunPlace(Path("runs")), console=console
+    )
     runs = study.opened()
     comparison = compare(runs)
     found = {
@@ -45,7 +47,7 @@ def main() -> None:
         details={"conditions": found, "n": comparison.n},
         runs=hashes(runs),
     )
-    print(write_report([study.path], None, as_markdown=False))
+    print(report_on([study.path], as_markdown=False))
 
 
 if __name__ == "__main__":

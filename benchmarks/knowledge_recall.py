@@ -27,8 +27,7 @@ from attnlab.evaluation.accuracy import score_answers
 from attnlab.evaluation.paired import mcnemar
 from attnlab.evaluation.resampling import Bootstrap
 from attnlab.models.sizes import MemorySize
-from attnlab.recipes.knowledge.finetune import run_finetune
-from attnlab.recipes.knowledge.pretrain import run_pretrain
+from attnlab.recipes.jobs import find_job
 from attnlab.recipes.knowledge.settings import (
     RECIPES,
     ObjectiveSettings,
@@ -61,7 +60,9 @@ def recall(length: str, seed: int, change: Callable[[Any], Any] = lambda s: s) -
     settings = change(replace(RECIPES["recall"][0], **files()))
     training = replace(settings.training, length=f"{length} tokens", seed=seed, save_every=100_000)
     settings = replace(settings, training=training)
-    return run_pretrain(settings, place=RunPlace(RUNS), console=Console(stderr=True))
+    return find_job("knowledge-pretrain").run(
+        settings, place=RunPlace(RUNS), console=Console(stderr=True)
+    )
 
 
 def accuracy(run: Run) -> float:
@@ -136,7 +137,9 @@ def questions_at_the_end() -> Run:
     given = {name: path for name, path in files().items() if name != "corpus"}
     settings = replace(RECIPES["recall"][1], start=str(start.path), **given)
     settings = replace(settings, training=replace(settings.training, save_every=100_000))
-    return run_finetune(settings, place=RunPlace(RUNS), console=Console(stderr=True))
+    return find_job("knowledge-finetune").run(
+        settings, place=RunPlace(RUNS), console=Console(stderr=True)
+    )
 
 
 def ablations(_: list[str]) -> None:
@@ -180,7 +183,7 @@ def baselines(_: list[str]) -> None:
     settings = replace(RECIPES["recall"][1], **given)
     training = replace(settings.training, length="20 epochs", save_every=100_000)
     runs = [
-        run_finetune(
+        find_job("knowledge-finetune").run(
             replace(settings, training=replace(training, seed=seed)),
             place=RunPlace(RUNS),
             console=Console(stderr=True),

@@ -21,7 +21,7 @@ from rich.console import Console
 
 from attnlab.evaluation.comparison import Comparison, compare
 from attnlab.recipes.classify.settings import ClassifySettings, MaskedSettings
-from attnlab.recipes.classify.train import run_train
+from attnlab.recipes.jobs import find_job
 from attnlab.runs.directory import Run, RunPlace
 from measure import hashes, write_result
 
@@ -64,7 +64,7 @@ def run_of(settings: ClassifySettings, console: Console) -> Run:
     lr, seed = settings.training.optimiser.lr, settings.training.seed
     labels, length = settings.labels or "all", settings.training.length.replace(" ", "-")
     name = f"labels-{labels}-{length}-alpha-{settings.masked.alpha:g}-lr-{lr:g}-seed-{seed}"
-    return run_train(settings, place=RunPlace(RUNS, name), console=console)
+    return find_job("classify-train").run(settings, place=RunPlace(RUNS, name), console=console)
 
 
 def last_accuracy(run: Run) -> float:

@@ -22,7 +22,7 @@ from pathlib import Path
 from attnlab.cli.options import names, process_rank
 from attnlab.config import from_dict, to_dict
 from attnlab.errors import AttnlabError, UserError
-from attnlab.recipes.classify.settings import JOB, MODEL, ClassifySettings
+from attnlab.recipes.classify.settings import MODEL, ClassifySettings
 from attnlab.recipes.classify.texts import files_of
 from attnlab.runs.directory import CONFIG, Run, RunPlace, differences
 from attnlab.runs.files import sha256_of_files
@@ -90,7 +90,7 @@ def train_and_show(settings: ClassifySettings, options: argparse.Namespace) -> N
     """Train, or go on, or show what is finished."""
     from rich.console import Console
 
-    from attnlab.recipes.classify.train import run_train
+    from attnlab.recipes.jobs import find_job
 
     if not (options.do_train or options.do_eval):
         raise UserError("there is nothing to do: give --do_train, --do_eval or both.")
@@ -103,7 +103,9 @@ def train_and_show(settings: ClassifySettings, options: argparse.Namespace) -> N
             _refuse_another_run(output, settings)
         with _replaced(output, settings) if options.overwrite_output_dir else nullcontext():
             place = RunPlace(output.parent, output.name)
-            run = run_train(settings, place=place, console=Console(stderr=True))
+            run = find_job("classify-train").run(
+                settings, place=place, console=Console(stderr=True)
+            )
     else:
         run = _finished(output, settings)
     if process_rank() == 0:
@@ -206,9 +208,8 @@ def _settle(aside: Path, output: Path) -> None:
 def _changes(run: Run, settings: ClassifySettings) -> list[str]:
     """Name what was otherwise when a run was begun: settings, or what its files held."""
     config = run.config
-    wanted = json.loads(json.dumps({"job": JOB, "settings": to_dict(settings)}))
-    there = {"job": config["job"], "settings": config["settings"]}
-    changed = [key for key, _, _ in differences(there, wanted)]
+    wanted = json.loads(json.dumps(to_dict(settings)))
+    changed = [key for key, _, _ in differences(config["settings"], wanted)]
     files = files_of(settings)
     if not changed and all(path.is_file() for path in files.values()):
         begun_with = config["resolved"].get("data")

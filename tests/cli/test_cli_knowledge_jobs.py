@@ -71,7 +71,7 @@ def test_a_model_is_pretrained_finetuned_and_asked(attnlab: Attnlab, world: Path
     assert evaluated.record["sha256"].keys() == {"test", "run", "context"}
     asked = evaluated.predictions("test")
     assert Path("answers.txt").read_text().splitlines() == [row["prediction"] for row in asked]
-    same = ("question", "gold", "prediction")
+    same = ("input", "gold", "prediction")
     assert [[row[key] for key in same] for row in asked] == [
         [row[key] for key in same] for row in tuned.predictions("test")
     ]
@@ -82,8 +82,8 @@ def test_a_model_is_pretrained_finetuned_and_asked(attnlab: Attnlab, world: Path
     assert "wrong" not in out
     blind = Run.open(Path("runs/blind"))
     assert blind.record["scores"] == {}
-    assert [(row["question"], row["prediction"]) for row in blind.predictions("test")] == [
-        (row["question"], row["prediction"]) for row in asked
+    assert [(row["input"], row["prediction"]) for row in blind.predictions("test")] == [
+        (row["input"], row["prediction"]) for row in asked
     ]
     assert all("gold" not in row and "loss" not in row for row in blind.predictions("test"))
 

@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from attnlab.report.sections import label_budget
+from attnlab.report.sections.label_budget import budget_figure, by_budget
 from rich.console import Console
 from safetensors import safe_open
 from transformers import BertForSequenceClassification as TheirClassifier
@@ -14,8 +16,7 @@ from transformers import BertForSequenceClassification as TheirClassifier
 from attnlab.errors import StoppedError, UserError
 from attnlab.models.bert_format import read_bert
 from attnlab.models.used_rows import UsedRows
-from attnlab.recipes.classify.label_budget import cells, run_label_budget
-from attnlab.recipes.classify.predict import run_predict
+from attnlab.recipes.classify.label_budget import cells
 from attnlab.recipes.classify.settings import (
     ClassifySettings,
     LabelBudgetSettings,
@@ -23,9 +24,8 @@ from attnlab.recipes.classify.settings import (
     PredictSettings,
 )
 from attnlab.recipes.classify.texts import read_texts
-from attnlab.recipes.classify.train import run_train
+from attnlab.recipes.jobs import find_job
 from attnlab.report.figures import as_png
-from attnlab.report.label_budget import budget_figure, by_budget
 from attnlab.report.story import tell
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training import loop
@@ -56,7 +56,7 @@ def settings(tmp_path: Path) -> ClassifySettings:
 
 
 def trained(settings: ClassifySettings, folder: Path, name: str = "run") -> Run:
-    return run_train(settings, place=RunPlace(folder, name), console=QUIET)
+    return find_job("classify-train").run(settings, place=RunPlace(folder, name), console=QUIET)
 
 
 def with_text(settings: ClassifySettings, alpha: float = 0.5) -> ClassifySettings:
@@ -74,7 +74,7 @@ def test_a_classifier_learns_the_word_that_tells(
     assert run.record["test"] == "none"
     assert run.record["chosen_on"] == "dev"
     for row in run.predictions("dev"):
-        assert TELLING[row["prediction"]] in row["question"]
+        assert TELLING[row["prediction"]] in row["input"]
 
 
 def test_its_model_opens_in_transformers_and_gives_the_same_answers(
@@ -84,7 +84,7 @@ def test_its_model_opens_in_transformers_and_gives_the_same_answers(
     theirs = TheirClassifier.from_pretrained(run.path / "model").eval()
     words = (run.path / "model" / "vocab.txt").read_text().split()
     for row in run.predictions("dev")[:5]:
-        tokens = [words.index(word) for word in row["question"].removesuffix(".").split()]
+        tokens = [words.index(word) for word in row["input"].removesuffix(".").split()]
         given = torch.tensor([[2, *tokens, words.index("."), 3]])
         likely = theirs(given).logits.detach().softmax(-1)[0]
         assert theirs.config.id2label[int(likely.argmax())] == row["prediction"]
@@ -122,13 +122,13 @@ def test_a_stopped_run_goes_on_to_the_same_weights(
     settings = replace(settings, model=str(dropping), labels=25, training=short)
     settings = with_text(settings) if with_lines else settings
     whole = trained(settings, tmp_path, "whole")
-    original = loop.Training._finish_step
+    original = loop.Training.finish_step
 
     def interrupted(self: loop.Training, step: int, result: object, began: float) -> None:
         stop = result._replace(stop_signal=2) if step == 17 else result  # type: ignore[attr-defined]
         original(self, step, stop, began)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(loop.Training, "_finish_step", interrupted)
+    monkeypatch.setattr(loop.Training, "finish_step", interrupted)
     with pytest.raises(StoppedError, match="stopped after step 17"):
         trained(settings, tmp_path, "cut")
     monkeypatch.undo()
@@ -191,7 +191,7 @@ def test_pairs_are_learned_with_masked_text_beside(
     assert set(run.record["ledger"]["splits"]) == {"train", "unlabelled", "dev"}
     asked = PredictSettings(str(run.path), str(Path(settings.train)))
     with pytest.raises(UserError, match="line 1: an example is one text here, but was two in"):
-        run_predict(asked, place=RunPlace(tmp_path, "told"), console=QUIET)
+        find_job("classify-predict").run(asked, place=RunPlace(tmp_path, "told"), console=QUIET)
 
 
 def test_the_columns_of_a_file_can_be_told(settings: ClassifySettings, tmp_path: Path) -> None:
@@ -290,7 +290,7 @@ def test_a_finished_run_is_not_shown_for_files_that_have_changed(
     trained(short, tmp_path)
     dev = Path(settings.dev)
     dev.write_text(dev.read_text().replace("awful", "lovely"))
-    with pytest.raises(UserError, match="what the files hold has changed"):
+    with pytest.raises(UserError, match=r"dev\.csv has changed since"):
         trained(short, tmp_path)
 
 
@@ -302,7 +302,9 @@ def budget(settings: ClassifySettings) -> LabelBudgetSettings:
 def test_a_label_budget_has_a_run_for_every_cell_and_skips_what_is_done(
     settings: ClassifySettings, tmp_path: Path
 ) -> None:
-    study = run_label_budget(budget(settings), place=RunPlace(tmp_path, "study"), console=QUIET)
+    study = find_job("classify-label-budget").run(
+        budget(settings), place=RunPlace(tmp_path, "study"), console=QUIET
+    )
     assert list(study.runs) == [
         f"labels-{labels}-alpha-{alpha}-seed-{seed}"
         for labels in ("10", "all")
@@ -310,14 +312,16 @@ def test_a_label_budget_has_a_run_for_every_cell_and_skips_what_is_done(
         for seed in (0, 1)
     ]
     times = {run.name: (run.path / "record.json").stat().st_mtime_ns for run in study.opened()}
-    again = run_label_budget(budget(settings), place=RunPlace(tmp_path, "study"), console=QUIET)
+    again = find_job("classify-label-budget").run(
+        budget(settings), place=RunPlace(tmp_path, "study"), console=QUIET
+    )
     assert {r.name: (r.path / "record.json").stat().st_mtime_ns for r in again.opened()} == times
     runs = again.opened()
     comparisons = by_budget(runs)
     assert list(comparisons) == ["10", "all"]
     assert [len(comparison.pairs) for comparison in comparisons.values()] == [1, 1]
     assert as_png(budget_figure(comparisons, runs)).startswith(b"\x89PNG")
-    told = tell(runs, title=again.title, notes=again.notes)
+    told = tell(runs, label_budget, title=again.title, notes=again.notes)
     assert "10 labels" in str(told.blocks)
     assert "A run has 1 epochs, or 4 steps if that is more." in str(told.blocks)
 
@@ -341,7 +345,7 @@ def test_plain_runs_are_classes_alone_whatever_their_alpha(
     dev.write_text("".join(Path(settings.dev).read_text().splitlines(keepends=True)[:10]))
     runs.append(trained(replace(short, dev=str(dev), labels=20), tmp_path, "other"))
     with pytest.raises(UserError, match="were scored on different sets"):
-        tell(runs)
+        tell(runs, label_budget)
 
 
 def test_few_texts_have_more_epochs(settings: ClassifySettings) -> None:
@@ -364,7 +368,9 @@ def test_a_study_that_cannot_be_finished_is_not_begun(
 ) -> None:
     wrong = replace(budget(settings), **changes)  # type: ignore[arg-type]
     with pytest.raises(UserError, match=message):
-        run_label_budget(wrong, place=RunPlace(tmp_path / "runs"), console=QUIET)
+        find_job("classify-label-budget").run(
+            wrong, place=RunPlace(tmp_path / "runs"), console=QUIET
+        )
     assert not (tmp_path / "runs").exists()
 
 
@@ -377,7 +383,9 @@ def test_text_too_short_for_a_block_is_told_before_the_first_cell(
     masked = replace(study.base.masked, text=str(text), line_by_line=False)
     wrong = replace(study, base=replace(study.base, masked=masked))
     with pytest.raises(UserError, match="the text is too short: its 2 tokens"):
-        run_label_budget(wrong, place=RunPlace(tmp_path / "runs"), console=QUIET)
+        find_job("classify-label-budget").run(
+            wrong, place=RunPlace(tmp_path / "runs"), console=QUIET
+        )
     assert not (tmp_path / "runs").exists()
 
 
@@ -385,7 +393,7 @@ def test_runs_need_something_to_be_compared_on(settings: ClassifySettings, tmp_p
     study = budget(settings)
     wrong = replace(study, base=replace(study.base, dev=""))
     with pytest.raises(UserError, match="give --dev or --test"):
-        run_label_budget(wrong, place=RunPlace(tmp_path), console=QUIET)
+        find_job("classify-label-budget").run(wrong, place=RunPlace(tmp_path), console=QUIET)
 
 
 def test_a_trained_classifier_tells_the_classes_of_new_texts(
@@ -393,7 +401,7 @@ def test_a_trained_classifier_tells_the_classes_of_new_texts(
 ) -> None:
     run = trained(settings, tmp_path)
     asked = PredictSettings(str(run.path), settings.dev)
-    told = run_predict(asked, place=RunPlace(tmp_path, "told"), console=QUIET)
+    told = find_job("classify-predict").run(asked, place=RunPlace(tmp_path, "told"), console=QUIET)
     assert told.record["scores"]["test"]["value"] == run.record["scores"]["dev"]["value"]
     for new, old in zip(told.predictions("test"), run.predictions("dev"), strict=True):
         assert new["prediction"] == old["prediction"]
@@ -401,11 +409,11 @@ def test_a_trained_classifier_tells_the_classes_of_new_texts(
     unlabelled = tmp_path / "new.tsv"
     unlabelled.write_text("the food was superb.\n")
     asked = PredictSettings(str(run.path), str(unlabelled))
-    told = run_predict(asked, place=RunPlace(tmp_path, "new"), console=QUIET)
+    told = find_job("classify-predict").run(asked, place=RunPlace(tmp_path, "new"), console=QUIET)
     assert told.record["scores"] == {}
     asked = PredictSettings(str(told.path), str(unlabelled))
     with pytest.raises(UserError, match="is no finished run of attnlab classify train"):
-        run_predict(asked, place=RunPlace(tmp_path, "again"), console=QUIET)
+        find_job("classify-predict").run(asked, place=RunPlace(tmp_path, "again"), console=QUIET)
 
 
 def test_the_ledger_tells_what_stands_twice_and_nothing_else(
@@ -425,4 +433,4 @@ def test_the_ledger_tells_what_stands_twice_and_nothing_else(
 def test_masked_text_is_needed_for_an_alpha(settings: ClassifySettings, tmp_path: Path) -> None:
     wrong = replace(budget(settings), base=settings)
     with pytest.raises(UserError, match="needs unlabelled text to learn from: give --mlm-text"):
-        run_label_budget(wrong, place=RunPlace(tmp_path), console=QUIET)
+        find_job("classify-label-budget").run(wrong, place=RunPlace(tmp_path), console=QUIET)

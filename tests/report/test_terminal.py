@@ -148,20 +148,20 @@ def test_an_accuracy_is_written_with_interval_and_n() -> None:
 
 def test_answers_are_told_right_from_wrong() -> None:
     rows = [
-        {"question": "Where?", "prediction": "Oslo", "gold": "Oslo", "confidence": 0.987},
-        {"question": "And now?", "prediction": "Lima", "gold": "Riga", "confidence": 0.2},
+        {"input": "Where?", "prediction": "Oslo", "gold": "Oslo", "confidence": 0.987},
+        {"input": "And now?", "prediction": "Lima", "gold": "Riga", "confidence": 0.2},
     ]
     assert words(answers(rows)) == [
-        ["question", "answer", "sure"],
+        ["input", "answer", "sure"],
         ["Where?", "Oslo", "99", "%", "right"],
         ["And", "now?", "Lima", "20", "%", "wrong:", "Riga"],
     ]
 
 
 def test_an_answer_whose_truth_is_not_known_has_no_verdict() -> None:
-    rows = [{"question": "Where?", "prediction": "Oslo", "confidence": 0.5}]
+    rows = [{"input": "Where?", "prediction": "Oslo", "confidence": 0.5}]
     assert words(answers(rows)) == [
-        ["question", "answer", "sure"],
+        ["input", "answer", "sure"],
         ["Where?", "Oslo", "50", "%"],
     ]
 
@@ -169,7 +169,7 @@ def test_an_answer_whose_truth_is_not_known_has_no_verdict() -> None:
 @pytest.mark.parametrize("text", ["[red]Oslo", "[bold]", "Os[/]lo", ":smile:"])
 def test_what_a_model_says_is_shown_as_it_is(text: str) -> None:
     """Rich takes square brackets for styles unless it is told not to."""
-    row = {"question": f"{text}?", "prediction": text, "gold": text, "confidence": 1.0}
+    row = {"input": f"{text}?", "prediction": text, "gold": text, "confidence": 1.0}
     assert words(answers([row]))[1] == [f"{text}?", text, "100", "%", "right"]
 
 

@@ -1,7 +1,7 @@
-"""A study: begun once, gone on with by the same settings, and naming the runs that are finished."""
+"""A study: begun once, gone on with by the same settings, and naming its cells and runs."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,23 +10,29 @@ import pytest
 
 from attnlab.errors import DamagedFileError, UserError
 from attnlab.runs.directory import Run, RunPlace
-from attnlab.runs.study import STUDY, Study
+from attnlab.runs.study import STUDY, Study, StudyOutcome
 
 SETTINGS = {"people": 10, "model": {"d_model": 12, "orders": (2, 3)}}
 
 
-def begin(folder: Path, settings: Mapping[str, Any] = SETTINGS, **options: Any) -> Study:
-    name = options.pop("name", "mine")
-    return Study.begin("job", settings, RunPlace(folder, name), title="Who?", **options)
+def begin(
+    folder: Path, settings: Mapping[str, Any] = SETTINGS, name: str | None = "mine"
+) -> Study:
+    return Study.begin("job", settings, RunPlace(folder, name), title="Who?")
+
+
+def closed(study: Study, *names: str, notes: Sequence[str] = ()) -> Study:
+    study.close(StudyOutcome(names, notes=notes, featured=names[0]))
+    return Study.open(study.path)
 
 
 def everything(folder: Path) -> dict[str, bytes]:
     return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
-def test_a_new_study_has_a_title_and_notes_and_no_runs(tmp_path: Path) -> None:
-    study = begin(tmp_path / "runs", notes=["Mind the gap."])
-    assert study == Study(tmp_path / "runs" / "mine", "Who?", [], ["Mind the gap."], is_new=True)
+def test_a_new_study_has_a_title_and_no_runs(tmp_path: Path) -> None:
+    study = begin(tmp_path / "runs")
+    assert study == Study(tmp_path / "runs" / "mine", "Who?", [], [], "job", is_new=True)
     assert Study.open(study.path) == replace(study, is_new=False)
     saved = json.loads((study.path / STUDY).read_text())
     assert saved["settings"] == {"people": 10, "model": {"d_model": 12, "orders": [2, 3]}}
@@ -40,7 +46,7 @@ def test_without_a_name_it_is_called_after_job_and_settings(tmp_path: Path) -> N
 
 
 def test_the_same_settings_go_on_with_it(tmp_path: Path) -> None:
-    begin(tmp_path).add("first")
+    closed(begin(tmp_path), "first")
     before = everything(tmp_path)
     assert begin(tmp_path).runs == ["first"]
     assert everything(tmp_path) == before
@@ -83,29 +89,60 @@ def test_an_empty_folder_becomes_a_study(tmp_path: Path) -> None:
     assert begin(tmp_path).runs == []
 
 
-def test_a_run_is_named_once_however_often_it_is_added(tmp_path: Path) -> None:
-    study = begin(tmp_path).add("first").add("second").add("first")
-    assert study.runs == ["first", "second"]
-    assert Study.open(study.path) == study
-    assert json.loads((study.path / STUDY).read_text())["job"] == "job"
+def test_what_it_came_to_is_written_down(tmp_path: Path) -> None:
+    study = closed(begin(tmp_path), "first", "second", notes=["Mind the gap."])
+    assert (study.runs, study.notes) == (["first", "second"], ["Mind the gap."])
+    assert (study.job, study.featured, study.title) == ("job", "first", "Who?")
 
 
-def test_the_runs_are_opened_in_the_order_they_were_added(tmp_path: Path) -> None:
+def test_a_cell_is_named_once_with_the_settings_that_its_command_reads(tmp_path: Path) -> None:
     study = begin(tmp_path)
-    for name in ("zebra", "ant"):
+    for needs in ([], ["world"], ["world"]):
+        study.add_cell({"name": "a", "job": "j", "needs": needs}, config="seed: 3\n")
+    study.add_cell({"name": "b", "job": "j", "needs": []}, config="seed: 4\n")
+    cells = json.loads((study.path / STUDY).read_text())["cells"]
+    assert [(cell["name"], cell["needs"]) for cell in cells] == [("a", ["world"]), ("b", [])]
+    assert (study.path / "cells" / "a.yaml").read_text() == "seed: 3\n"
+
+
+def test_the_runs_are_opened_in_the_order_they_are_compared_in(tmp_path: Path) -> None:
+    study = begin(tmp_path)
+    for name in ("ant", "zebra"):
         Run.begin("job", {}, RunPlace(study.path, name))
-        study = study.add(name)
-    assert [run.name for run in study.opened()] == ["zebra", "ant"]
+    assert [run.name for run in closed(study, "zebra", "ant").opened()] == ["zebra", "ant"]
+
+
+def test_an_unfinished_study_has_the_runs_that_are_scored(tmp_path: Path) -> None:
+    study = begin(tmp_path)
+    score = {"metric": "accuracy", "value": 0.5, "n": 2, "interval": [0.1, 0.9]}
+    for name, scores in {"world": {}, "scored": {"test": score}, "going": None}.items():
+        study.add_cell({"name": name, "job": "job", "needs": []}, config="")
+        run = Run.begin("job", {}, RunPlace(study.path, name))
+        if scores is not None:
+            run.finish({"scores": scores})
+    study.add_cell({"name": "later", "job": "job", "needs": []}, config="")
+    assert [run.name for run in study.begun()] == ["world", "scored", "going"]
+    assert [run.name for run in study.opened()] == ["scored"]
 
 
 def test_a_study_without_runs_cannot_be_opened(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"^the study .*mine is empty: it names no runs yet\.$"):
+    with pytest.raises(UserError, match=r"^the study .*mine has no runs to compare yet; its com"):
         begin(tmp_path).opened()
+
+
+def test_a_study_of_an_earlier_version_is_refused(tmp_path: Path) -> None:
+    study = begin(tmp_path)
+    content = json.loads((study.path / STUDY).read_text())
+    del content["format"]
+    (study.path / STUDY).write_text(json.dumps(content))
+    for look in (lambda: Study.open(study.path), lambda: begin(tmp_path)):
+        with pytest.raises(UserError, match=r"mine was made by an earlier version of attnlab"):
+            look()
 
 
 def test_a_run_that_is_named_but_gone_is_told(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"^there is no run .*mine/ghost\."):
-        begin(tmp_path).add("ghost").opened()
+        closed(begin(tmp_path), "ghost").opened()
 
 
 @pytest.mark.parametrize("content", ["{}", '{"runs": "a"}', '{"runs": [1]}'])

@@ -37,17 +37,13 @@ WITHOUT_PRETRAINING = {"course": "10 epochs", "letter": "75 epochs"}
 
 def pretrain(options: argparse.Namespace) -> None:
     """Learn from corrupted text, and write the model."""
-    from attnlab.recipes.knowledge.pretrain import run_pretrain
-
     base = pretrain_recipe(_recipe(options))
     settings = replace(base, corpus=options.pretrain_corpus_path, **_common(base, options))
-    _train(run_pretrain, settings, options)
+    _train("knowledge-pretrain", settings, options)
 
 
 def finetune(options: argparse.Namespace) -> None:
     """Learn from questions, from a pretrained model or from nothing, and write the model."""
-    from attnlab.recipes.knowledge.finetune import run_finetune
-
     base = finetune_recipe(_recipe(options))
     start = options.reading_params_path or ""
     if start:
@@ -63,7 +59,7 @@ def finetune(options: argparse.Namespace) -> None:
         length = options.length or WITHOUT_PRETRAINING[_recipe(options)]
         training = replace(settings.training, length=length)
         settings = replace(settings, replay=ObjectiveSettings(""), training=training)
-    _train(run_finetune, settings, options)
+    _train("knowledge-finetune", settings, options)
 
 
 def evaluate(options: argparse.Namespace) -> None:
@@ -115,11 +111,12 @@ def _common(base: PretrainSettings | FinetuneSettings, options: argparse.Namespa
     }
 
 
-def _train(job: Any, settings: Any, options: argparse.Namespace) -> None:
+def _train(job: str, settings: Any, options: argparse.Namespace) -> None:
     """Run the training, or go on with it, and write the course's file."""
     from rich.console import Console
 
     from attnlab.models.course_format import write_params
+    from attnlab.recipes.jobs import find_job
     from attnlab.recipes.knowledge.learner import load_learner
     from attnlab.runs.directory import RunPlace
 
@@ -127,7 +124,7 @@ def _train(job: Any, settings: Any, options: argparse.Namespace) -> None:
     if not path.parent.is_dir():
         raise UserError(f"there is no folder {path.parent} to write {path} into.")
     place = RunPlace(RUNS, f"{options.function}-{options.variant}-{_digest(settings)}")
-    run = job(settings, place=place, console=Console(stderr=True))
+    run = find_job(job).run(settings, place=place, console=Console(stderr=True))
     write_params(load_learner(run).model, path)
     print(f"{path} written; the run is {run.path}")
 

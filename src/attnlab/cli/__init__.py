@@ -6,7 +6,7 @@ import sys
 import typer
 
 from attnlab import __version__
-from attnlab.cli import attention, classify, doctor, knowledge, runs
+from attnlab.cli import attention, classify, doctor, knowledge, run, runs
 from attnlab.cli.options import process_rank
 from attnlab.errors import AttnlabError
 
@@ -23,6 +23,7 @@ app.add_typer(attention.app, name="attention")
 app.add_typer(knowledge.app, name="knowledge")
 app.add_typer(classify.app, name="classify")
 app.add_typer(runs.app, name="runs")
+app.command(name="run", epilog=run.EXAMPLE)(run.run)
 app.command(name="doctor", epilog=doctor.EXAMPLE)(doctor.doctor)
 
 

@@ -1,8 +1,7 @@
 """``attnlab classify …``: fine-tune a pretrained encoder to tell classes of text."""
 
 from pathlib import Path
-from textwrap import shorten
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -21,11 +20,8 @@ from attnlab.cli.options import (
     process_rank,
     settled,
 )
+from attnlab.cli.show import show_run, show_study
 from attnlab.errors import UserError
-
-if TYPE_CHECKING:
-    from attnlab.runs.directory import Run
-    from attnlab.runs.study import Study
 
 app = typer.Typer(
     help="Fine-tune a pretrained encoder to tell classes of text.",
@@ -33,7 +29,6 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-TEXTS, LONGEST_SHOWN = 3, 100
 ALL = "all"
 
 Model = Annotated[
@@ -116,7 +111,6 @@ def train(
         "training.device": device,
     }
     settings = settled(ClassifySettings(), file=config, flags=flags, sets=sets, show=show_settings)
-    _need(settings.train, settings.model)
     if alpha and not settings.masked.text:
         raise UserError(
             f"--alpha {alpha:g} needs unlabelled text to learn from: give --mlm-text FILE."
@@ -124,12 +118,11 @@ def train(
 
     from rich.console import Console
 
-    from attnlab.recipes.classify.train import run_train
+    from attnlab.recipes.jobs import find_job
     from attnlab.runs.directory import RunPlace
 
-    run = run_train(settings, place=RunPlace(runs, name), console=Console(stderr=True))
-    if process_rank() == 0:
-        _show(run)
+    job = find_job("classify-train")
+    show_run(job.run(settings, place=RunPlace(runs, name), console=Console(stderr=True)))
 
 
 @app.command(epilog="Example: attnlab classify predict runs/NAME new.csv --outputs classes.txt")
@@ -146,18 +139,18 @@ def predict(
     """Tell the classes of a file's texts, and score them if the file has labels."""
     from rich.console import Console
 
-    from attnlab.recipes.classify.predict import run_predict
     from attnlab.recipes.classify.settings import PredictSettings
+    from attnlab.recipes.jobs import find_job
     from attnlab.runs.directory import RunPlace
     from attnlab.runs.files import replace_file
 
     settings = PredictSettings(str(run), str(texts), tuple(names(columns) or ()))
-    found = run_predict(settings, place=RunPlace(runs, name), console=Console(stderr=True))
-    if process_rank() == 0:
-        if outputs:
-            classes = [str(row["prediction"]) for row in found.predictions("test")]
-            replace_file(outputs, "".join(f"{one}\n" for one in classes).encode())
-        _show(found)
+    job = find_job("classify-predict")
+    found = job.run(settings, place=RunPlace(runs, name), console=Console(stderr=True))
+    if outputs and process_rank() == 0:
+        classes = [str(row["prediction"]) for row in found.predictions("test")]
+        replace_file(outputs, "".join(f"{one}\n" for one in classes).encode())
+    show_run(found)
 
 
 @app.command(
@@ -217,69 +210,17 @@ def label_budget(
     settings = settled(
         LabelBudgetSettings(), file=config, flags=flags, sets=sets, show=show_settings
     )
-    _need(settings.base.train, settings.base.model)
 
     from rich.console import Console
 
-    from attnlab.recipes.classify.label_budget import run_label_budget
+    from attnlab.recipes.jobs import find_job
     from attnlab.runs.directory import RunPlace
 
-    study = run_label_budget(settings, place=RunPlace(runs, name), console=Console(stderr=True))
-    if process_rank() == 0:
-        _show_study(study)
+    job = find_job("classify-label-budget")
+    show_study(job.run(settings, place=RunPlace(runs, name), console=Console(stderr=True)))
 
 
 def _budgets(text: str) -> list[int]:
     """Read numbers of labels; `all` is 0."""
     parts = [part.strip() for part in text.split(",")]
     return numbers(",".join("0" if part == ALL else part for part in parts), "--labels", int)
-
-
-def _need(train: str, model: str) -> None:
-    if not train:
-        raise UserError("there is nothing to do: give labelled text, attnlab classify train FILE.")
-    if not model:
-        raise UserError(
-            "there is no model to fine-tune: give --model FOLDER with config.json, vocab.txt and"
-            " model.safetensors, or the model's name on the hub."
-        )
-
-
-def _show(run: "Run") -> None:
-    """Print what a finished run came to: scores, some texts, where it is."""
-    from rich.console import Console
-
-    from attnlab.report import terminal
-
-    console = Console()
-    if run.record["scores"]:
-        console.print(terminal.scores_view(run))
-    if run.record.get("test") == "none":
-        console.print("test: none")
-    console.print()
-    split = next((s for s in ("test", "dev") if run.has_predictions(s)), None)
-    if split:
-        rows = [
-            {**row, "question": shorten(row["question"], LONGEST_SHOWN, placeholder=" …")}
-            for row in run.predictions(split)[:TEXTS]
-        ]
-        console.print(terminal.answers(rows))
-        console.print()
-    console.print(str(run.path), highlight=False, soft_wrap=True)
-
-
-def _show_study(study: "Study") -> None:
-    """Print what came out at every budget, and the path of the page with everything."""
-    from rich.console import Console
-
-    from attnlab.report.comparison import comparison_view
-    from attnlab.report.label_budget import by_budget
-    from attnlab.report.write import write_report
-
-    console = Console()
-    for labels, comparison in by_budget(study.opened()).items():
-        console.print(f"{labels} labels", style="bold")
-        console.print(comparison_view(comparison))
-        console.print()
-    page = write_report([study.path], None, as_markdown=False)
-    console.print(str(page), highlight=False, soft_wrap=True)

@@ -29,6 +29,7 @@ def doctor(runs: RunsFolder = Path("runs"), as_json: AsJson = False) -> None:
         "disk_free_gib": round(machine.free_disk_bytes(runs.resolve()) / 2**30, 1),
         "hub": _hub(),
         "slurm": shutil.which("sbatch"),
+        "precision": os.environ.get("ATTNLAB_PRECISION"),
     }
     if as_json:
         typer.echo(json.dumps(found, indent=2))
@@ -38,7 +39,7 @@ def doctor(runs: RunsFolder = Path("runs"), as_json: AsJson = False) -> None:
     lines = {
         "versions": ", ".join(f"{name} {v}" for name, v in found["versions"].items()),
         "processor": f"{cpu['name']}, {cpu['cores']} cores, {', '.join(cpu['features']) or '–'}",
-        "bfloat16": "native: precision auto takes it" if fast else "emulated: auto takes float32",
+        "bfloat16": _bfloat16(is_native=bool(fast)),
         "threads": ", ".join(f"{k}={v}" for k, v in found["threads"].items())
         or f"{cpu['cores']} (no *_NUM_THREADS is set)",
         "memory": f"{found['memory_gib']} GiB" if memory else "unknown",
@@ -48,6 +49,14 @@ def doctor(runs: RunsFolder = Path("runs"), as_json: AsJson = False) -> None:
     }
     for name, text in lines.items():
         typer.echo(f"{name:<10} {text}")
+
+
+def _bfloat16(*, is_native: bool) -> str:
+    """Say what `precision: auto` comes to."""
+    asked = os.environ.get("ATTNLAB_PRECISION")
+    if asked:
+        return f"{'native' if is_native else 'emulated'}: ATTNLAB_PRECISION makes auto {asked}"
+    return "native: precision auto takes it" if is_native else "emulated: auto takes float32"
 
 
 def _hub() -> str:

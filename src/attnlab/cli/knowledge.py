@@ -1,7 +1,7 @@
 """``attnlab knowledge …``: pretrain on text, then ask for what stood in it."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -21,19 +21,14 @@ from attnlab.cli.options import (
     process_rank,
     settled,
 )
+from attnlab.cli.show import show_run
 from attnlab.cli.studies import demo, extraction
-from attnlab.errors import UserError
-
-if TYPE_CHECKING:
-    from attnlab.runs.directory import Run
 
 app = typer.Typer(
     help="Pretrain on text, then ask for what stood in it.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-
-QUESTIONS = 3
 
 app.command(epilog="Example: attnlab knowledge demo --seed 1 --set world.people=300")(demo)
 app.command(epilog='Example: attnlab knowledge ask runs/reader "Where was Anders Lund born?"')(ask)
@@ -115,15 +110,14 @@ def pretrain(
     settings = settled(
         pretrain_recipe(recipe, size), file=config, flags=flags, sets=sets, show=show_settings
     )
-    _need(settings.corpus, "a corpus to read: attnlab knowledge pretrain CORPUS")
 
     from rich.console import Console
 
-    from attnlab.recipes.knowledge.pretrain import run_pretrain
+    from attnlab.recipes.jobs import find_job
     from attnlab.runs.directory import RunPlace
 
-    run = run_pretrain(settings, place=RunPlace(runs, name), console=Console(stderr=True))
-    _show(run)
+    job = find_job("knowledge-pretrain")
+    show_run(job.run(settings, place=RunPlace(runs, name), console=Console(stderr=True)))
 
 
 @app.command(
@@ -174,15 +168,14 @@ def finetune(
     settings = settled(
         finetune_recipe(recipe, size), file=config, flags=flags, sets=sets, show=show_settings
     )
-    _need(settings.questions, "training questions: attnlab knowledge finetune QUESTIONS")
 
     from rich.console import Console
 
-    from attnlab.recipes.knowledge.finetune import run_finetune
+    from attnlab.recipes.jobs import find_job
     from attnlab.runs.directory import RunPlace
 
-    run = run_finetune(settings, place=RunPlace(runs, name), console=Console(stderr=True))
-    _show(run)
+    job = find_job("knowledge-finetune")
+    show_run(job.run(settings, place=RunPlace(runs, name), console=Console(stderr=True)))
 
 
 @app.command(epilog="Example: attnlab knowledge evaluate runs/pretrained world/birth_test.tsv")
@@ -207,7 +200,7 @@ def evaluate(
     """Ask a run's model the questions of a file, and score it if the file has the answers."""
     from rich.console import Console
 
-    from attnlab.recipes.knowledge.evaluate import run_evaluate
+    from attnlab.recipes.jobs import find_job
     from attnlab.recipes.knowledge.settings import EvaluateSettings
     from attnlab.runs.directory import RunPlace
     from attnlab.runs.files import replace_file
@@ -219,11 +212,12 @@ def evaluate(
         samples=samples,
         corpus=str(corpus or ""),
     )
-    found = run_evaluate(settings, place=RunPlace(runs, name), console=Console(stderr=True))
+    job = find_job("knowledge-evaluate")
+    found = job.run(settings, place=RunPlace(runs, name), console=Console(stderr=True))
     if outputs and process_rank() == 0:
         answers = [" ".join(row["prediction"].splitlines()) for row in found.predictions("test")]
         replace_file(outputs, "".join(f"{answer}\n" for answer in answers).encode())
-    _show(found)
+    show_run(found)
 
 
 @app.command(epilog="Example: attnlab knowledge world worlds/big --people 10000")
@@ -254,32 +248,3 @@ def world(
 
     for line in write_world(settings, folder):
         typer.echo(line)
-
-
-def _need(value: str, what: str) -> None:
-    if not value:
-        raise UserError(f"there is nothing to do: give {what}.")
-
-
-def _show(run: "Run") -> None:
-    """Print what a finished run came to: scores, some answers, where it is."""
-    if process_rank() != 0:
-        return
-    from rich.console import Console
-
-    from attnlab.report import terminal
-    from attnlab.report.doubt import sentences
-
-    console = Console()
-    if run.record["scores"]:
-        console.print(terminal.scores_view(run))
-        console.print()
-    if run.record.get("confidence", {}).get("splits"):
-        for sentence in sentences(run.record["confidence"]):
-            console.print(sentence, highlight=False)
-        console.print()
-    split = next((s for s in ("test", "dev", "held_out") if run.has_predictions(s)), None)
-    if split:
-        console.print(terminal.answers(run.predictions(split)[:QUESTIONS]))
-        console.print()
-    console.print(str(run.path), highlight=False, soft_wrap=True)

@@ -64,7 +64,7 @@ def show(
         from attnlab.report.terminal import runs_table
 
         study = Study.open(_path(run, runs))
-        Console().print(runs_table(study.opened(), study.path.parent))
+        Console().print(runs_table(study.begun(), study.path.parent))
         return
     opened = Run.open(_path(run, runs))
     if as_json:
@@ -116,7 +116,7 @@ def report(
     runs: RunsFolder = Path("runs"),
 ) -> None:
     """Write a self-contained page about runs, or about one study, with every figure beside it."""
-    from attnlab.report.write import write_report
+    from attnlab.recipes.reporting import report_on
 
     paths = [_path(name, runs) for name in run]
-    typer.echo(write_report(paths, out, as_markdown=markdown))
+    typer.echo(report_on(paths, out, as_markdown=markdown))

@@ -1,7 +1,6 @@
 """``attnlab knowledge demo`` and ``extraction``: several runs, compared."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from attnlab.cli.options import (
     Assignments,
@@ -12,14 +11,9 @@ from attnlab.cli.options import (
     RunsFolder,
     Seed,
     ShowSettings,
-    process_rank,
     settled,
 )
-
-if TYPE_CHECKING:
-    from attnlab.runs.study import Study
-
-QUESTIONS = 3
+from attnlab.cli.show import show_study
 
 
 def demo(
@@ -45,12 +39,12 @@ def demo(
 
     from rich.console import Console
 
-    from attnlab.recipes.knowledge.demo import run_demo
+    from attnlab.recipes.jobs import find_job
     from attnlab.runs.directory import RunPlace
 
-    study = run_demo(settings, place=RunPlace(runs, name), console=Console(stderr=True))
-    if process_rank() == 0:
-        _show_study(study, answers_of="recall")
+    job = find_job("knowledge-demo")
+    study = job.run(settings, place=RunPlace(runs, name), console=Console(stderr=True))
+    show_study(study, ask=True)
 
 
 def extraction(
@@ -71,38 +65,9 @@ def extraction(
 
     from rich.console import Console
 
-    from attnlab.recipes.knowledge.extraction import run_extraction
+    from attnlab.recipes.jobs import find_job
     from attnlab.runs.directory import RunPlace
 
-    study = run_extraction(settings, place=RunPlace(runs, name), console=Console(stderr=True))
-    if process_rank() == 0:
-        _show_study(study, answers_of="many-permuted")
-
-
-def _show_study(study: "Study", *, answers_of: str) -> None:
-    """Print the comparison, some answers of one run, and the path of the page with everything."""
-    from rich.console import Console
-
-    from attnlab.evaluation.comparison import compare
-    from attnlab.report import terminal
-    from attnlab.report.comparison import comparison_view
-    from attnlab.report.doubt import sentences
-    from attnlab.report.write import write_report
-
-    runs, console = {run.name: run for run in study.opened()}, Console()
-    console.print(comparison_view(compare(list(runs.values()))))
-    console.print()
-    shown = runs[answers_of]
-    first = shown.predictions("test")[0]
-    console.print(terminal.answers(shown.predictions("test")[:QUESTIONS]))
-    console.print()
-    for sentence in sentences(shown.record.get("confidence", {"splits": {}})):
-        console.print(sentence, highlight=False)
-    console.print(
-        f'Ask it yourself: attnlab knowledge ask {shown.path} "{first["question"]}"',
-        highlight=False,
-        soft_wrap=True,
-    )
-    console.print()
-    page = write_report([study.path], None, as_markdown=False)
-    console.print(str(page), highlight=False, soft_wrap=True)
+    job = find_job("knowledge-extraction")
+    study = job.run(settings, place=RunPlace(runs, name), console=Console(stderr=True))
+    show_study(study, ask=True)

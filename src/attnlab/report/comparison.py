@@ -3,23 +3,16 @@
 from dataclasses import asdict
 from typing import Any
 
-from rich.console import Group, RenderableType
-from rich.text import Text
+from rich.console import RenderableType
 
 from attnlab.evaluation.comparison import Comparison
-from attnlab.report.grids import comparison_grid
-from attnlab.report.terminal import grid_view
+from attnlab.report.sections.comparison import comparison_blocks
+from attnlab.report.terminal import blocks_view
 
 
 def comparison_view(comparison: Comparison) -> RenderableType:
     """Show the conditions, then what can be said about every pair of them, then the doubts."""
-    title = f"{comparison.metric.name} on {comparison.split}, n = {comparison.n:,}"
-    verdicts = [Text(f"• {pair.verdict}") for pair in comparison.pairs]
-    notes = [Text(f"! {note}", "red") for note in comparison.notes]
-    parts: list[RenderableType] = [Text(title, "bold"), grid_view(comparison_grid(comparison))]
-    for lines in (verdicts, notes):
-        parts += [Text(), *lines] if lines else []
-    return Group(*parts)
+    return blocks_view(comparison_blocks(comparison))
 
 
 def comparison_json(comparison: Comparison) -> dict[str, Any]:

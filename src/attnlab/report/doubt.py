@@ -93,7 +93,7 @@ def _unseen(run: Run, told: Mapping[str, Any]) -> Iterator[Block]:
     yield Grid(
         ["never read about", "answer", "sure"],
         [
-            [row["question"], row["prediction"], percent(row["confidence"])]
+            [row["input"], row["prediction"], percent(row["confidence"])]
             for row in _surest(rows)[:UNSEEN_SHOWN]
         ],
     )

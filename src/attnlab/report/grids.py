@@ -10,6 +10,8 @@ from attnlab.runs.directory import Run
 if TYPE_CHECKING:
     from attnlab.evaluation.comparison import Comparison
 
+LONGEST = 300
+
 
 def scores_grid(run: Run) -> Grid:
     """Show the scores of a finished run beside what guessing gives."""
@@ -42,6 +44,12 @@ def comparison_grid(comparison: "Comparison") -> Grid:
     runs, spread = (["runs"], ["range"]) if several else ([], [])
     columns = ["condition", *runs, metric.name, *spread, "95 % interval", "guessing"]
     return Grid(columns, rows)
+
+
+def short(text: Any) -> str:
+    """Cut a long text, so that a page stays a page."""
+    text = str(text)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
 def doubts(run: Run) -> list[str]:

@@ -1,7 +1,8 @@
 """Runs on a terminal: a table of many, the story of one."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -11,9 +12,11 @@ from rich.text import Text
 from attnlab.config import flatten
 from attnlab.evaluation.intervals import percent
 from attnlab.evaluation.metrics import metric_called
-from attnlab.report.document import Grid
+from attnlab.report.document import Block, Grid, Heading, Picture, Sentences
 from attnlab.report.grids import doubts, scores_grid
 from attnlab.runs.directory import Run
+
+LONGEST_SHOWN = 100
 
 
 def runs_table(runs: Sequence[Run], root: Path) -> RenderableType:
@@ -80,11 +83,11 @@ def scores_view(run: Run) -> RenderableType:
 
 
 def answers(rows: Sequence[dict[str, Any]]) -> RenderableType:
-    """Show questions with the model's answers, right or wrong where that is known."""
-    table = table_of("question", "answer", "sure", "")
+    """Show what was asked with the model's answers, right or wrong where that is known."""
+    table = table_of("input", "answer", "sure", "")
     for row in rows:
-        sure = percent(row["confidence"])
-        add_row(table, row["question"], row["prediction"], sure, _verdict(row))
+        asked = shorten(row["input"], LONGEST_SHOWN, placeholder=" …")
+        add_row(table, asked, row["prediction"], percent(row["confidence"]), _verdict(row))
     return table
 
 
@@ -93,6 +96,27 @@ def _verdict(row: dict[str, Any]) -> Text:
         return Text()
     right = row["prediction"] == row["gold"]
     return Text("right", "green") if right else Text(f"wrong: {row['gold']}", "red")
+
+
+def blocks_view(blocks: Iterable[Block]) -> RenderableType:
+    """Show a report's blocks, but for its figures: a heading stands right above what it heads."""
+    parts: list[RenderableType] = []
+    is_below_heading = True
+    for block in blocks:
+        if isinstance(block, Picture) or (isinstance(block, Sentences) and not block.lines):
+            continue
+        if not is_below_heading:
+            parts.append(Text())
+        is_below_heading = isinstance(block, Heading)
+        match block:
+            case Heading(text):
+                parts.append(Text(text, "bold"))
+            case Grid():
+                parts.append(grid_view(block))
+            case Sentences(lines, warning):
+                mark, style = ("!", "red") if warning else ("•", "")
+                parts += [Text(f"{mark} {line}", style) for line in lines]
+    return Group(*parts)
 
 
 def grid_view(grid: Grid) -> RenderableType:

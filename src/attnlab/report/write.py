@@ -10,7 +10,7 @@ from attnlab import __version__
 from attnlab.errors import UserError
 from attnlab.report import figures, html, markdown
 from attnlab.report.document import Document, Picture
-from attnlab.report.story import tell
+from attnlab.report.story import Section, tell
 from attnlab.runs.directory import Run
 from attnlab.runs.files import naming_the_path, replace_file
 from attnlab.runs.study import STUDY, Study
@@ -18,14 +18,16 @@ from attnlab.runs.study import STUDY, Study
 FIGURE_KINDS = {".png": figures.as_png, ".svg": figures.as_svg}
 
 
-def write_report(paths: Sequence[Path], folder: Path | None, *, as_markdown: bool) -> Path:
+def write_report(
+    paths: Sequence[Path], folder: Path | None, section: Section, *, as_markdown: bool
+) -> Path:
     """Report on runs, or on one study; return the page's path."""
     if len(paths) == 1 and (paths[0] / STUDY).exists():
         study = Study.open(paths[0])
         title, notes, runs = study.title, study.notes, study.opened()
     else:
         title, notes, runs = None, (), [Run.open(path) for path in paths]
-    document = tell(runs, title=title, notes=notes)
+    document = tell(runs, section, title=title, notes=notes)
     return save(document, folder or paths[0] / "report", as_markdown=as_markdown)
 
 

@@ -1,9 +1,10 @@
 """One run, one folder.
 
     config.json         job, settings as layered, and every `auto` as it was resolved
-    metrics.jsonl       one line a logged step or evaluation
+    metrics.jsonl       one line per logged step or evaluation
     checkpoints/        see training/checkpoint.py
-    predictions/        SPLIT.jsonl: id, gold, prediction, confidence, loss
+    predictions/        SPLIT.jsonl: one row per example, see runs/predictions.py
+    rows/               SPLIT.txt: one hash per row of every split, of what the model sees of it
     record.json         scores with n and interval, versions, seconds; its presence means finished
 
 A run without a name is called after its job and the hash of its settings, so that the same command
@@ -15,7 +16,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -30,6 +31,8 @@ from attnlab.runs.files import (
     write_synced,
 )
 
+FORMAT = 2
+"""How runs are kept; 1 had no hashes of rows, and other names in predictions and records."""
 LONGEST_NAME = 200
 SCORE = {"metric", "value", "n", "interval"}
 CONFIG, METRICS, RECORD, LOCK = "config.json", "metrics.jsonl", "record.json", ".lock"
@@ -57,7 +60,7 @@ class Run:
         path = place.root / run_name(job, settings, place.name)
         if not path.exists() or is_empty_folder(path):
             _refuse_a_file_on_the_way(path)
-            if _make(path, {"job": job, "settings": settings, "resolved": {}}):
+            if _make(path, {"job": job, "settings": settings}):
                 return cls(path, is_new=True)
         run = cls.open(path)
         _refuse_other_settings(run, job, settings)
@@ -75,6 +78,7 @@ class Run:
         missing = [key for key, kind in kinds.items() if not isinstance(config.get(key), kind)]
         if missing:
             raise DamagedFileError(f"{path / CONFIG} lacks {', '.join(missing)}.")
+        refuse_other_format(path, config)
         return cls(path)
 
     @property
@@ -118,6 +122,13 @@ class Run:
             replace_file(self.path / CONFIG, to_json(config))
         return config["resolved"][key]
 
+    def has_changed(self, what: str) -> UserError:
+        """Build the error for something that is not what it was when the run was begun."""
+        return UserError(
+            f"{what} has changed since {self.name} was begun, so the run cannot go on with it. Put"
+            " it back, or begin another run with --name."
+        )
+
     def metrics(self) -> list[dict[str, Any]]:
         """Read the logged lines; a run that logged nothing yet has none."""
         path = self.path / METRICS
@@ -145,6 +156,18 @@ class Run:
         if not self.has_predictions(split):
             raise UserError(f"the run {self.name} has no predictions on {split!r} ({path}).")
         return read_json_lines(path)
+
+    def write_rows(self, split: str, hashes: Sequence[str]) -> None:
+        """Store one hash per row of a split."""
+        path = self.path / "rows" / f"{split}.txt"
+        with naming_the_path(path):
+            path.parent.mkdir(exist_ok=True)
+        replace_file(path, "".join(f"{digest}\n" for digest in hashes).encode())
+
+    def rows(self, split: str) -> list[str]:
+        """Read the hashes of a split's rows; a split that the run did not have has none."""
+        path = self.path / "rows" / f"{split}.txt"
+        return path.read_text(encoding="ascii").split() if path.exists() else []
 
     def discard_if_untouched(self) -> None:
         """Take back a directory that this object made and that holds nothing but the request."""
@@ -198,6 +221,18 @@ def _is_score(score: Any) -> bool:
     )
 
 
+def refuse_other_format(path: Path, content: Mapping[str, Any]) -> None:
+    """Refuse what another version of attnlab has kept in another way."""
+    there = content.get("format", 1)
+    if there != FORMAT:
+        version = "an earlier" if there in range(1, FORMAT) else "another"
+        raise UserError(
+            f"{path} was made by {version} version of attnlab, which kept runs differently (format"
+            f" {there}, now {FORMAT}). Run its command again with another --name, or delete that"
+            " folder first."
+        )
+
+
 def is_empty_folder(path: Path) -> bool:
     """Say whether there is a folder with nothing in it."""
     return path.is_dir() and not any(path.iterdir())
@@ -208,7 +243,7 @@ def _make(path: Path, config: Mapping[str, Any]) -> bool:
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     with naming_the_path(path):
         beside.mkdir(parents=True, exist_ok=True)
-        write_synced(beside / CONFIG, to_json(config))
+        write_synced(beside / CONFIG, to_json({"format": FORMAT, **config, "resolved": {}}))
         try:
             beside.rename(path)
         except OSError:
@@ -272,7 +307,7 @@ def _refuse_other_settings(run: Run, job: str, settings: Mapping[str, Any]) -> N
 def differences(old: Any, new: Any, path: str = "") -> Iterable[tuple[str, Any, Any]]:
     """Yield the dotted key and both values wherever two nested mappings differ."""
     if isinstance(old, dict) and isinstance(new, dict):
-        for key in old.keys() | new.keys():
+        for key in sorted(old.keys() | new.keys()):
             yield from differences(old.get(key), new.get(key), f"{path}.{key}" if path else key)
     elif old != new:
         yield path.removeprefix("settings."), old, new

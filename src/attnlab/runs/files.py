@@ -60,7 +60,13 @@ def to_json(value: Any) -> bytes:
 
 def sha256_of(path: Path) -> str:
     """Hash what a file holds."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except FileNotFoundError:
+        raise UserError(f"there is no file {path}.") from None
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror or error}.") from None
 
 
 def sha256_of_files(files: Mapping[str, Path]) -> dict[str, str]:

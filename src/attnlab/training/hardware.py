@@ -1,13 +1,20 @@
 """Where and how exactly to compute: device, precision, threads."""
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import torch
 
 from attnlab.errors import UserError
 from attnlab.runs import machine
-from attnlab.training.settings import TrainingSettings
+from attnlab.runs.directory import Run
+from attnlab.training.settings import Precision, TrainingSettings
+
+PRECISION, THREADS = "ATTNLAB_PRECISION", "OMP_NUM_THREADS"
+"""Variables of the environment: what `precision: auto` comes to, and how many threads there are."""
+MOST_THREADS = 1024
 
 
 @dataclass(frozen=True)
@@ -37,9 +44,57 @@ class Hardware:
 def choose(settings: TrainingSettings, *, local_processes: int) -> dict[str, str | int]:
     """Decide device, precision and threads for this machine; the run writes them down."""
     device = settings.device if settings.device != "auto" else _best_device()
-    precision = settings.precision if settings.precision != "auto" else _best_precision(device)
-    threads = settings.threads or max(1, machine.cores() // local_processes)
+    auto = settings.precision == "auto"
+    precision = (asked_precision() or _best_precision(device)) if auto else settings.precision
+    threads = settings.threads or asked_threads() or max(1, machine.cores() // local_processes)
     return {"device": device, "precision": precision, "threads": threads}
+
+
+def asked_precision() -> Literal["float32", "bfloat16"] | None:
+    """Return what the environment says that `precision: auto` comes to, if it says so."""
+    match os.environ.get(PRECISION, ""):
+        case "":
+            return None
+        case "float32" | "bfloat16" as precision:
+            return precision
+        case other:
+            raise UserError(f"{PRECISION}={other} is not possible: give float32 or bfloat16.")
+
+
+def asked_threads() -> int | None:
+    """Return how many threads the environment asks for; OpenMP takes a list, one a nesting."""
+    text = os.environ.get(THREADS, "").strip()
+    if not text:
+        return None
+    first = text.partition(",")[0].strip()
+    if not first.isascii() or not first.isdecimal() or not 0 < int(first) <= MOST_THREADS:
+        raise UserError(
+            f"{THREADS}={text} is not possible: give a number of threads from 1 to {MOST_THREADS},"
+            " or unset it."
+        )
+    return int(first)
+
+
+def precision_of(run: Run) -> Precision:
+    """Return the precision that a run was begun with; its model is asked in no other.
+
+    An environment that asks for another one is refused, unless the run's settings had chosen.
+    """
+    config = run.config
+    there = config["resolved"].get("hardware", {}).get("precision", "float32")
+    refuse_other_precision(run.name, config["settings"].get("training", {}), there)
+    precision: Precision = there
+    return precision
+
+
+def refuse_other_precision(name: str, training: Mapping[str, Any], there: str) -> None:
+    """Refuse to compute a run in its own precision while the environment asks for another."""
+    asked = asked_precision()
+    if asked and asked != there and training.get("precision", "auto") == "auto":
+        raise UserError(
+            f"{PRECISION}={asked}, but {name} was begun in {there} and keeps to it. Unset"
+            f" {PRECISION}, or begin another run with --name."
+        )
 
 
 def use(choice: dict[str, str | int]) -> Hardware:

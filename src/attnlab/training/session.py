@@ -1,6 +1,6 @@
 """How every job begins: join the other processes, take the run directory, settle the autos."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,12 +9,10 @@ from typing import Any
 from rich.console import Console
 
 from attnlab.config import to_dict
-from attnlab.errors import UserError
 from attnlab.runs.directory import Run, RunPlace
-from attnlab.runs.files import sha256_of_files
 from attnlab.training import hardware
 from attnlab.training.distributed import World, join_world
-from attnlab.training.hardware import Hardware
+from attnlab.training.hardware import Hardware, refuse_other_precision
 from attnlab.training.settings import TrainingSettings
 
 
@@ -36,15 +34,7 @@ class Session:
         """Refuse to go on with a run that was begun with another value of something."""
         begun_with = self.resolve_once(key, lambda: value)
         if begun_with != value:
-            raise UserError(
-                f"{what} has changed since {self.run.name} was begun, so the run cannot go on with"
-                " it. Put it back, or begin another run with --name."
-            )
-
-    def insist_on_files(self, files: Mapping[str, Path]) -> None:
-        """Refuse to show a finished run as that of files which hold something else by now."""
-        if all(path.is_file() for path in files.values()):
-            self.insist("data", sha256_of_files(files), what="what the files hold")
+            raise self.run.has_changed(what)
 
     def say(self, text: str) -> None:
         """Show a notice to the user."""
@@ -80,6 +70,7 @@ def open_session(
                 "hardware", lambda: hardware.choose(training, local_processes=world.local_size)
             )
         )
+        refuse_other_precision(run.name, to_dict(training), choice["precision"])
         session = Session(run, world, hardware.use(choice), console if world.lead else None)
         begun_with = session.resolve_once("processes", lambda: world.size)
         if begun_with != world.size:

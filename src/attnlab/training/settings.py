@@ -50,11 +50,13 @@ class TrainingSettings:
     accumulate: Annotated[int, Ge(1)] = 1
     """Into how many parts each process cuts its share of a batch, to save memory."""
     precision: Precision = "auto"
-    """Arithmetic of the forward pass. auto: bfloat16 where the processor has it, else float32."""
+    """Arithmetic of the forward pass. auto: what ATTNLAB_PRECISION says, else bfloat16 where the
+    processor has it and float32 where not."""
     device: Device = "auto"
     """Where to compute. auto: cuda, then mps, then cpu."""
     threads: Annotated[int, Interval(ge=0, le=1024)] = 0
-    """Threads of each process; 0 shares the cores out among the processes of this machine."""
+    """Threads of each process. 0: OMP_NUM_THREADS, else the cores shared out among the processes of
+    this machine."""
     log_every: Annotated[int, Ge(1)] = 10
     """Steps between two lines of metrics.jsonl."""
     evaluate_every: Annotated[int, Ge(0)] = 0

@@ -13,9 +13,10 @@ from attnlab.errors import DamagedFileError, UserError
 from attnlab.models.bert import BertForCLSMLM, BertForSequenceClassification
 from attnlab.models.bert_format import Pretrained, load_pretrained, read_bert
 from attnlab.models.classification import class_probabilities
-from attnlab.recipes.classify.settings import JOB, MODEL, ClassifySettings
+from attnlab.recipes.classify.settings import MODEL, ClassifySettings
 from attnlab.recipes.classify.texts import Texts
 from attnlab.runs.directory import Run
+from attnlab.runs.predictions import prediction_row
 from attnlab.training.randomness import seed_torch
 
 PADDED_TO = 8
@@ -46,13 +47,17 @@ class Classifier:
         table = class_probabilities(self.model, rows).tolist()
         for example, row, likely in zip(examples, rows, table, strict=True):
             best = max(range(len(likely)), key=likely.__getitem__)
-            answer: dict[str, Any] = {"id": example.id, "question": example.text}
-            if example.label is not None:
-                answer["gold"] = example.label
-            answer |= {"prediction": self.classes[best], "confidence": likely[best]}
-            if example.label is not None:
-                answer["loss"] = -log(max(likely[row.targets[0]], 1e-300))
-            found.append(answer)
+            truth = row.targets[0]
+            found.append(
+                prediction_row(
+                    example.id,
+                    example.text if example.pair is None else f"{example.text}\n{example.pair}",
+                    gold=example.label,
+                    prediction=self.classes[best],
+                    confidence=likely[best],
+                    loss=None if truth == IGNORED else -log(max(likely[truth], 1e-300)),
+                )
+            )
         return found
 
 
@@ -74,14 +79,9 @@ def new_classifier(
     return Classifier(model, words, classes, max_len), fresh
 
 
-def columns(answers: Sequence[dict[str, Any]]) -> tuple[list[str], list[str]]:
-    """Return the truth and the predictions of answers whose truth is known."""
-    return [row["gold"] for row in answers], [row["prediction"] for row in answers]
-
-
 def load_classifier(run: Run) -> Classifier:
     """Make the classifier of a finished run again."""
-    if run.config["job"] != JOB or not run.finished:
+    if not run.finished or not (run.path / MODEL).is_dir():
         raise UserError(f"{run.path} is no finished run of attnlab classify train.")
     settings, pretrained = run.config["settings"], read_bert(run.path / MODEL)
     classifier, fresh = new_classifier(

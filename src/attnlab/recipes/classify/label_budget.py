@@ -4,58 +4,66 @@ Every cell is a run of ``attnlab classify train``: a number of labels, a weight 
 tokens' loss, a seed. The cells of a seed learn from the same labelled texts.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
-
-from rich.console import Console
+from pathlib import Path
 
 from attnlab.assets.models import find_model
 from attnlab.data.classes import stratified
+from attnlab.data.labelled_text import read_labelled
 from attnlab.errors import UserError
 from attnlab.models.bert_format import read_bert
 from attnlab.recipes.classify.classifier import check_fits, read_words
 from attnlab.recipes.classify.settings import ClassifySettings, LabelBudgetSettings
+from attnlab.recipes.classify.streams import unlabelled_rows
 from attnlab.recipes.classify.texts import read_texts
-from attnlab.recipes.classify.train import run_train, unlabelled_rows
-from attnlab.recipes.studying import open_study
-from attnlab.runs.directory import RunPlace
-from attnlab.runs.study import Study
+from attnlab.recipes.classify.train import need_texts_and_model
+from attnlab.recipes.studies import Cell, Finished, StudyPlan
+from attnlab.runs.study import StudyOutcome
 from attnlab.training.length import parse_length
 from attnlab.training.randomness import rng
 
-JOB = "classify-label-budget"
 TITLE = "How many labels does it take?"
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One run of the study."""
-
-    name: str
-    settings: ClassifySettings
-
-
-def run_label_budget(settings: LabelBudgetSettings, *, place: RunPlace, console: Console) -> Study:
-    """Train every cell that is not done yet, and return the study."""
-    n_texts = _check(settings)
-    with open_study(JOB, settings, place, title=TITLE, notes=[_note(settings)]) as study:
-        for cell in cells(settings, n_texts):
-            run_train(cell.settings, place=study.place(cell.name), console=console)
-            study.take_in(cell.name)
-    return Study.open(study.path)
-
-
-def cells(settings: LabelBudgetSettings, n_texts: int) -> Iterator[Cell]:
-    """Yield the runs, those to be compared next to each other."""
-    base = settings.base
+def plan(settings: LabelBudgetSettings, finished: Finished) -> Sequence[Cell]:
+    """Train once per number of labels, weight and seed; those to be compared follow each other."""
+    if not finished.runs:
+        _check(settings)
+    base = with_absolute_paths(settings.base)
+    n_texts = len(read_labelled(Path(base.train), labelled=True, columns=base.columns))
+    cells = []
     for labels, alpha, seed in product(settings.labels, settings.alphas, range(settings.seeds)):
-        n_labels = labels or n_texts
-        length = _length(base.training.length, n_labels, settings)
+        length = _length(base.training.length, labels or n_texts, settings)
         training = replace(base.training, length=length, seed=base.training.seed + seed)
         masked = replace(base.masked, alpha=alpha)
         name = f"labels-{labels or 'all'}-alpha-{alpha:g}-seed-{training.seed}"
-        yield Cell(name, replace(base, labels=labels, masked=masked, training=training))
+        cell = replace(base, labels=labels, masked=masked, training=training)
+        cells.append(Cell(name, "classify-train", cell))
+    return cells
+
+
+def close(settings: LabelBudgetSettings, finished: Finished) -> StudyOutcome:
+    """Compare all runs."""
+    return StudyOutcome(list(finished.runs), notes=[_note(settings)])
+
+
+def with_absolute_paths(settings: ClassifySettings) -> ClassifySettings:
+    """Write the files of settings so that they are found from any folder."""
+    text, model = settings.masked.text, Path(settings.model).expanduser()
+    return replace(
+        settings,
+        train=_absolute(settings.train),
+        dev=_absolute(settings.dev),
+        test=_absolute(settings.test),
+        model=_absolute(str(model)) if model.is_dir() else settings.model,
+        masked=replace(settings.masked, text=_absolute(text)),
+    )
+
+
+def _absolute(path: str) -> str:
+    return str(Path(path).resolve()) if path else ""
 
 
 def _length(length: str, n_labels: int, settings: LabelBudgetSettings) -> str:
@@ -67,8 +75,9 @@ def _length(length: str, n_labels: int, settings: LabelBudgetSettings) -> str:
     return f"{settings.least_steps} steps"
 
 
-def _check(settings: LabelBudgetSettings) -> int:
-    """Refuse what would fail in a late cell now; return how many training texts there are."""
+def _check(settings: LabelBudgetSettings) -> None:
+    """Refuse now what would fail in a late cell."""
+    need_texts_and_model(settings.base)
     if any(settings.alphas) and not settings.base.masked.text:
         told = ", ".join(f"{alpha:g}" for alpha in settings.alphas)
         raise UserError(
@@ -89,7 +98,6 @@ def _check(settings: LabelBudgetSettings) -> int:
     check_fits(pretrained, whole, texts)
     if texts.unlabelled:
         unlabelled_rows(texts.unlabelled, read_words(pretrained), whole.masked)
-    return len(texts.train)
 
 
 def _note(settings: LabelBudgetSettings) -> str:
@@ -100,3 +108,6 @@ def _note(settings: LabelBudgetSettings) -> str:
         "alpha is the weight of filling in masked tokens of unlabelled text; 0 learns the classes"
         f" alone. A run has {length}. The runs of a seed learn from the same labelled texts."
     )
+
+
+LABEL_BUDGET = StudyPlan(TITLE, plan, close)

@@ -7,7 +7,6 @@ from annotated_types import Ge, Gt, Interval, Len
 
 from attnlab.training.settings import OptimiserSettings, ScheduleSettings, TrainingSettings
 
-JOB = "classify-train"
 MODEL = "model"
 """The folder of a run that holds its model in the hub's layout."""
 FINE_TUNING = TrainingSettings(

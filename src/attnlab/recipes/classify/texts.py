@@ -3,15 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from attnlab.data.classes import check_labels, class_names, stratified
 from attnlab.data.labelled_text import Example, read_labelled
 from attnlab.data.text_files import read_lines
 from attnlab.errors import UserError
-from attnlab.evaluation.ledger import split_ledger
 from attnlab.recipes.classify.settings import ClassifySettings
-from attnlab.runs.files import sha256_of_files
+from attnlab.recipes.closing import Splits
 from attnlab.training.randomness import rng
 
 
@@ -24,28 +22,26 @@ class Texts:
     """By split: dev, test."""
     classes: Sequence[str]
     unlabelled: Sequence[str]
-    sha256: Mapping[str, str]
-    """Of every file."""
 
     @property
     def has_pairs(self) -> bool:
         """Whether an example is two texts."""
         return self.train[0].pair is not None
 
-    def ledger(self) -> dict[str, Any]:
-        """Say what each split holds, and what stands in two of them."""
-        splits = {"train": self.train, **self.asked}
-        rows = {
-            name: [ledger_row(example) for example in examples] for name, examples in splits.items()
-        }
+    def splits(self) -> Splits:
+        """Return the rows that the ledger compares."""
+        rows: dict[str, Sequence[Example] | Sequence[str]] = {"train": self.train}
         if self.unlabelled:
-            # after train, so that it is what dev and test are looked for in
-            rows = {
-                "train": rows.pop("train"),
-                "unlabelled": [{"text": _one_spaced(line), "pair": ""} for line in self.unlabelled],
-                **rows,
-            }
-        return split_ledger(rows, inputs=["text", "pair"] if self.has_pairs else ["text"])
+            rows["unlabelled"] = self.unlabelled  # dev and test are looked for in it
+        return text_splits(rows | dict(self.asked), has_pairs=self.has_pairs)
+
+
+def text_splits(
+    splits: Mapping[str, Sequence[Example] | Sequence[str]], *, has_pairs: bool
+) -> Splits:
+    """Return texts as the ledger compares them, whatever their white space."""
+    rows = {name: [_ledger_row(text) for text in texts] for name, texts in splits.items()}
+    return Splits(rows, inputs=["text", "pair"] if has_pairs else ["text"])
 
 
 def files_of(settings: ClassifySettings) -> dict[str, Path]:
@@ -76,7 +72,7 @@ def read_texts(settings: ClassifySettings) -> Texts:
         generator = rng(settings.training.seed, "labels")
         train = stratified(train, settings.labels, generator=generator)
     unlabelled = read_lines(files["unlabelled"]) if "unlabelled" in files else []
-    return Texts(train, asked, classes, unlabelled, sha256_of_files(files))
+    return Texts(train, asked, classes, unlabelled)
 
 
 def check_pairs(examples: Sequence[Example], *, has_pairs: bool) -> None:
@@ -89,10 +85,11 @@ def check_pairs(examples: Sequence[Example], *, has_pairs: bool) -> None:
         )
 
 
-def ledger_row(example: Example) -> dict[str, str]:
-    """Return what the split ledger compares of an example."""
-    row = {"text": _one_spaced(example.text), "pair": _one_spaced(example.pair or "")}
-    return row if example.label is None else {**row, "label": example.label}
+def _ledger_row(text: Example | str) -> dict[str, str]:
+    if isinstance(text, str):
+        return {"text": _one_spaced(text), "pair": ""}
+    row = {"text": _one_spaced(text.text), "pair": _one_spaced(text.pair or "")}
+    return row if text.label is None else {**row, "label": text.label}
 
 
 def _one_spaced(text: str) -> str:

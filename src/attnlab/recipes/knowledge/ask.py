@@ -16,6 +16,8 @@ from attnlab.evaluation.intervals import percent
 from attnlab.recipes.knowledge.doubt import agreement, named_in, names_of
 from attnlab.recipes.knowledge.learner import Learner
 from attnlab.recipes.knowledge.saved import open_saved
+from attnlab.recipes.opening import computing_like
+from attnlab.training.inference import inference
 
 RUNNERS_UP = 3
 NO_ONE_HELD_OUT = (
@@ -41,8 +43,9 @@ class Respondent:
 
     def __init__(self, path: Path, *, corpus: str = "", samples: int = 32) -> None:
         saved = open_saved(path, corpus=corpus)
+        self.hardware = computing_like(saved.run)
         self.learner: Learner = saved.load()
-        self.learner.model.eval()
+        self.learner.model.to(self.hardware.device)
         self.samples = samples
         rows = saved.calibration
         # A corpus that is not `Name. Text` says nothing about whom it is about.
@@ -53,12 +56,12 @@ class Respondent:
             choose_thresholds(column(rows, "confidence"), right(rows)) if rows else None
         )
 
-    @torch.no_grad()
     def answer(self, text: str) -> Answer:
         """Answer a question and say whether it looks retrieved or made up."""
         question = _question(text)
-        (row,) = self.learner.ask([question])
-        (drawn,) = self.learner.sample([question], count=self.samples, seed=0)
+        with inference(self.learner.model, self.hardware):
+            (row,) = self.learner.ask([question])
+            (drawn,) = self.learner.sample([question], count=self.samples, seed=0)
         verdict, reason = self._verdict(text, row["confidence"])
         others = {other: likely for other, likely in drawn if other != row["prediction"]}
         return Answer(
@@ -70,7 +73,6 @@ class Respondent:
             sorted(others.items(), key=lambda pair: -pair[1])[:RUNNERS_UP],
         )
 
-    @torch.no_grad()
     def looks(self, text: str) -> Looks:
         """Return where the model looks while it answers."""
         attention = self.learner.size.attention.name
@@ -78,14 +80,16 @@ class Respondent:
             raise UserError(f"attention {attention!r} has no weights that could be shown.")
         question = _question(text)
         prompt = self.learner.prompt(question)
-        (row,) = self.learner.ask([question])
         vocabulary = self.learner.vocabulary
-        tokens = [*prompt, *vocabulary.encode(row["prediction"])]
-        weights = self.learner.model.attention_weights(torch.tensor([tokens]))
+        with inference(self.learner.model, self.hardware):
+            (row,) = self.learner.ask([question])
+            tokens = [*prompt, *vocabulary.encode(row["prediction"])]
+            given = torch.tensor([tokens], device=self.hardware.device)
+            weights = self.learner.model.attention_weights(given)
         return Looks(
             [vocabulary.decode([token]) for token in tokens],
             len(prompt),
-            [layer[0] for layer in weights],
+            [layer[0].float().cpu() for layer in weights],
         )
 
     def _verdict(self, text: str, confidence: float) -> tuple[Verdict, str]:

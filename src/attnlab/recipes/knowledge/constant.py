@@ -1,56 +1,44 @@
 """The baseline that every model must beat: the commonest training answer, whatever is asked."""
 
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 
-from attnlab.config import to_dict
+from rich.console import Console
+
 from attnlab.data.knowledge_files import Question, read_questions
-from attnlab.recipes.knowledge.lesson import score
-from attnlab.recipes.knowledge.texts import Texts
-from attnlab.runs import machine
+from attnlab.recipes.closing import close_run
+from attnlab.recipes.files import need
+from attnlab.recipes.knowledge.settings import ConstantSettings
+from attnlab.recipes.knowledge.texts import question_splits
+from attnlab.recipes.without_training import run_without_training
 from attnlab.runs.directory import Run, RunPlace
-
-JOB = "knowledge-constant"
-
-
-@dataclass(frozen=True)
-class ConstantSettings:
-    """What the constant answer is taken from, and who is asked."""
-
-    questions: str
-    """File of training questions."""
-    test: str
-    """File of questions to ask."""
+from attnlab.runs.predictions import prediction_row
 
 
-def run_constant(settings: ConstantSettings, *, place: RunPlace) -> Run:
+def run_constant(
+    job: str,
+    settings: ConstantSettings,
+    *,
+    place: RunPlace,
+    console: Console,  # noqa: ARG001 - every job is run alike
+) -> Run:
     """Answer every question alike, and leave the run with its record."""
-    with Run.begin(JOB, to_dict(settings), place) as run:
-        if not run.finished:
-            train = read_questions(Path(settings.questions), labelled=True)
-            test = read_questions(Path(settings.test), labelled=True)
-            share, answer = _commonest(train)
-            answers = [
-                {
-                    "id": question.text,
-                    "question": question.text,
-                    "gold": question.answer,
-                    "prediction": answer,
-                    "confidence": share,
-                }
-                for question in test
-            ]
-            run.write_predictions("test", answers)
-            run.finish(
-                {
-                    "job": JOB,
-                    "scores": {"test": score(answers, train)},
-                    "ledger": Texts([], train, {"test": test}, {}).ledger(),
-                    **machine.describe(),
-                }
-            )
-    return run
+    need(settings.questions and settings.test, "training questions, and questions to ask")
+    files = {"questions": Path(settings.questions), "test": Path(settings.test)}
+
+    def work(run: Run) -> None:
+        if run.finished:
+            return
+        train, test = (read_questions(path, labelled=True) for path in files.values())
+        share, answer = _commonest(train)
+        answers = [
+            prediction_row(q.text, q.text, gold=q.answer, prediction=answer, confidence=share)
+            for q in test
+        ]
+        splits = question_splits({"train": train, "test": test})
+        close_run(run, {"test": answers}, splits=splits, train_gold=[q.answer for q in train])
+
+    return run_without_training(job, settings, work, place=place, files=files)
 
 
 def _commonest(questions: list[Question]) -> tuple[float, str]:

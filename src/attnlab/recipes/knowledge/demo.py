@@ -5,52 +5,31 @@ alone, cannot know; who has read their biographies may have remembered. About so
 written: what is said of them is made up, and shows what confidence is worth.
 """
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
-from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from attnlab.attention.settings import AttentionSettings
-from attnlab.recipes.knowledge.constant import ConstantSettings, run_constant
-from attnlab.recipes.knowledge.finetune import run_finetune
-from attnlab.recipes.knowledge.pretrain import run_pretrain
 from attnlab.recipes.knowledge.settings import (
+    ConstantSettings,
     DemoSettings,
     FinetuneSettings,
     PretrainSettings,
 )
-from attnlab.recipes.knowledge.world import CORPUS, DEV, TEST, TRAIN, UNSEEN, write_world
-from attnlab.recipes.studying import open_study
-from attnlab.runs.directory import RunPlace
-from attnlab.runs.study import Study
+from attnlab.recipes.knowledge.world import CORPUS, DEV, TEST, TRAIN, UNSEEN
+from attnlab.recipes.studies import Cell, Finished, StudyPlan
+from attnlab.runs.study import StudyOutcome
 
-JOB = "knowledge-demo"
 TITLE = "Where were they born? Guessing, questions alone, and two models that have read about them"
 WORLD = "world"
+COMPARED = ("constant", "questions-alone", "recall", "synthesizer")
 
 
-def run_demo(settings: DemoSettings, *, place: RunPlace, console: Console) -> Study:
-    """Make a world, run everything that is compared, and return the study; goes on by itself."""
-    with open_study(JOB, settings, place, title=TITLE) as study:
-        folder = study.path / WORLD
-        study.world.from_lead(lambda: write_world(settings.world, folder))
-        constant = ConstantSettings(str(folder / TRAIN), str(folder / TEST))
-        study.world.from_lead(lambda: run_constant(constant, place=study.place("constant")).name)
-        study.take_in("constant")
-        for name, run in _runs(settings, folder, console).items():
-            run(place=study.place(name))
-            study.take_in(name)
-    return Study.open(study.path)
-
-
-def _runs(
-    settings: DemoSettings, folder: Path, console: Console
-) -> dict[str, Callable[..., object]]:
-    """Return the training runs by name; each takes the place where it is to live."""
-    corpus, train, dev, test = (str(folder / name) for name in (CORPUS, TRAIN, DEV, TEST))
+def plan(settings: DemoSettings, finished: Finished) -> Sequence[Cell]:
+    """Make a world; then guess, learn from its questions alone, and read about its people."""
+    corpus, train, dev, test, unseen = (
+        finished.path(WORLD, name) for name in (CORPUS, TRAIN, DEV, TEST, UNSEEN)
+    )
     common: dict[str, Any] = {
         "questions": train,
         "corpus": corpus,
@@ -62,13 +41,27 @@ def _runs(
     }
     alone = replace(settings.training, length=settings.questions_length)
     reading = PretrainSettings(**common, training=settings.training)
-    unseen = str(folder / UNSEEN) if settings.world.held_out else ""
+    unseen = unseen if settings.world.held_out else ""
     recall = replace(reading, unseen=unseen, samples=settings.samples)
     model = replace(settings.model, attention=AttentionSettings("synthesizer"))
-    return {
-        "questions-alone": partial(
-            run_finetune, FinetuneSettings(**common, training=alone), console=console
+    needs = (WORLD,)
+    return [
+        Cell(WORLD, "knowledge-world", settings.world),
+        Cell("constant", "knowledge-constant", ConstantSettings(train, test), needs),
+        Cell(
+            "questions-alone",
+            "knowledge-finetune",
+            FinetuneSettings(**common, training=alone),
+            needs,
         ),
-        "recall": partial(run_pretrain, recall, console=console),
-        "synthesizer": partial(run_pretrain, replace(reading, model=model), console=console),
-    }
+        Cell("recall", "knowledge-pretrain", recall, needs),
+        Cell("synthesizer", "knowledge-pretrain", replace(reading, model=model), needs),
+    ]
+
+
+def close(settings: DemoSettings, finished: Finished) -> StudyOutcome:  # noqa: ARG001
+    """Compare all four, and show what the one with attention answers."""
+    return StudyOutcome(COMPARED, featured="recall")
+
+
+DEMO = StudyPlan(TITLE, plan, close)

@@ -106,7 +106,7 @@ def name_parts(
 
     A new name may not be one that was read about, nor too long for the model.
     """
-    questions = [str(answer["question"]) for answer in answers]
+    questions = [str(answer["input"]) for answer in answers]
     names = names_asked(questions)
     changed = {}
     for number, part in enumerate(PARTS):

@@ -4,27 +4,20 @@ A plain language model reads biographies, then learns from the questions of some
 and is asked about others. The conditions differ in what is written about the same people.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-
-from rich.console import Console
 
 from attnlab.data.settings import WorldSettings
-from attnlab.recipes.knowledge.finetune import run_finetune
-from attnlab.recipes.knowledge.pretrain import run_pretrain
 from attnlab.recipes.knowledge.settings import (
     ExtractionSettings,
     FinetuneSettings,
     ObjectiveSettings,
     PretrainSettings,
 )
-from attnlab.recipes.knowledge.world import CORPUS, TEST, TRAIN, write_world
-from attnlab.recipes.studying import Studying, open_study
-from attnlab.runs.directory import RunPlace
-from attnlab.runs.study import Study
+from attnlab.recipes.knowledge.world import CORPUS, TEST, TRAIN
+from attnlab.recipes.studies import Cell, Finished, StudyPlan
+from attnlab.runs.study import StudyOutcome
 
-JOB = "knowledge-extraction"
 TITLE = "What lets a model say what it has read?"
 NOTES = (
     "The same people, as many tokens read, the same questions. one: a single biography a person;"
@@ -46,15 +39,17 @@ class Condition:
     objective: str = "text"
 
 
-def run_extraction(settings: ExtractionSettings, *, place: RunPlace, console: Console) -> Study:
-    """Pretrain and finetune once a condition, and return the study; goes on by itself."""
-    with open_study(JOB, settings, place, title=TITLE, notes=NOTES) as study:
-        for condition in conditions(settings):
-            folder = study.path / f"{condition.name}-world"
-            study.world.from_lead(partial(write_world, condition.world, folder))
-            _run(condition, settings, study, console)
-            study.take_in(condition.name)
-    return Study.open(study.path)
+def plan(settings: ExtractionSettings, finished: Finished) -> Sequence[Cell]:
+    """Pretrain and finetune once a condition."""
+    return [
+        cell for condition in conditions(settings) for cell in _cells(condition, settings, finished)
+    ]
+
+
+def close(settings: ExtractionSettings, finished: Finished) -> StudyOutcome:  # noqa: ARG001
+    """Compare what came of every condition after the questions."""
+    names = [condition.name for condition in conditions(settings)]
+    return StudyOutcome(names, notes=NOTES, featured="many-permuted")
 
 
 def conditions(settings: ExtractionSettings) -> Iterator[Condition]:
@@ -70,25 +65,29 @@ def conditions(settings: ExtractionSettings) -> Iterator[Condition]:
     yield Condition("one-as-views", one, "salient_spans")
 
 
-def _run(
-    condition: Condition, settings: ExtractionSettings, study: Studying, console: Console
-) -> None:
-    """Read the biographies, then learn to answer."""
-    folder, pretrained = study.path / f"{condition.name}-world", f"{condition.name}-pretrained"
+def _cells(
+    condition: Condition, settings: ExtractionSettings, finished: Finished
+) -> Iterator[Cell]:
+    """Write the biographies, read them, then learn to answer."""
+    world, pretrained = f"{condition.name}-world", f"{condition.name}-pretrained"
     reading = PretrainSettings(
-        corpus=str(folder / CORPUS),
+        corpus=finished.path(world, CORPUS),
         vocabulary=settings.vocabulary,
         objective=ObjectiveSettings(condition.objective),
         model=settings.model,
         batch_tokens=settings.batch_tokens,
         training=settings.pretraining,
     )
-    run_pretrain(reading, place=study.place(pretrained), console=console)
     answering = FinetuneSettings(
-        questions=str(folder / TRAIN),
-        start=str(study.path / pretrained),
-        test=str(folder / TEST),
+        questions=finished.path(world, TRAIN),
+        start=finished.path(pretrained),
+        test=finished.path(world, TEST),
         batch_tokens=settings.question_tokens,
         training=settings.finetuning,
     )
-    run_finetune(answering, place=study.place(condition.name), console=console)
+    yield Cell(world, "knowledge-world", condition.world)
+    yield Cell(pretrained, "knowledge-pretrain", reading, (world,))
+    yield Cell(condition.name, "knowledge-finetune", answering, (world, pretrained))
+
+
+EXTRACTION = StudyPlan(TITLE, plan, close)

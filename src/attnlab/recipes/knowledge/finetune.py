@@ -6,46 +6,42 @@ from pathlib import Path
 
 from rich.console import Console
 
-from attnlab.data.batches import TokenRow
+from attnlab.config import to_dict
+from attnlab.data.batches import Batches, TokenRow
 from attnlab.errors import UserError
-from attnlab.recipes.attention.settle import settle_attention
+from attnlab.recipes.files import need
 from attnlab.recipes.knowledge.learner import BLOCK, Learner, new_learner
 from attnlab.recipes.knowledge.lesson import Lesson, build_objective, mixed_rows
-from attnlab.recipes.knowledge.saved import FINETUNE_JOB, Saved, open_saved
+from attnlab.recipes.knowledge.saved import Saved, open_saved
 from attnlab.recipes.knowledge.settings import RECIPES, FinetuneSettings
-from attnlab.recipes.knowledge.texts import (
-    Texts,
-    files_of,
-    learn_vocabulary,
-    read_texts,
-    sha256_of_vocabulary,
-)
+from attnlab.recipes.knowledge.texts import Texts, files_of, learn_vocabulary, read_texts
+from attnlab.recipes.opening import open_run
 from attnlab.runs.directory import Run, RunPlace
-from attnlab.training.session import Session, open_session
+from attnlab.training.loop import train
+from attnlab.training.session import Session
 
 
-def run_finetune(settings: FinetuneSettings, *, place: RunPlace, console: Console) -> Run:
+def run_finetune(job: str, settings: FinetuneSettings, *, place: RunPlace, console: Console) -> Run:
     """Learn from the training questions and leave the run with its record; resumes by itself."""
+    need(settings.questions, "training questions: attnlab knowledge finetune QUESTIONS")
     saved = _start(settings)
-    if saved:
-        settings = _with_the_size_of(saved, settings)
-    with open_session(
-        FINETUNE_JOB, settings, settings.training, place=place, console=console
+    files = files_of(settings) | ({"start": saved.file} if saved else {})
+    size = saved.size if saved else settings.model
+    with open_run(
+        job, settings, place=place, console=console, files=files, attention=size.attention
     ) as session:
-        if saved:
-            session.insist("start", saved.sha256, what=f"the start {settings.start}")
         if session.run.finished:
-            session.insist_on_files(files_of(settings))
-        else:
-            texts = read_texts(settings)
-            session.insist("data", dict(texts.sha256), what="what the files hold")
-            learner = saved.load() if saved else _new(settings, texts, session)
-            # a new model has read nothing: the corpus gave it characters only
-            texts = replace(texts, corpus=saved.corpus if saved else ())
-            settle_attention(session, learner.size.attention)
-            lesson = Lesson(learner, texts, session, samples=settings.samples)
-            rows_of = _rows(settings, texts, learner)
-            lesson.learn(rows_of, settings.training, batch_tokens=settings.batch_tokens)
+            return session.run
+        texts, seed = read_texts(settings), settings.training.seed
+        learner = saved.load() if saved else _new(settings, texts, session)
+        session.resolve_once("model", lambda: to_dict(size))
+        # a new model has read nothing: the corpus gave it characters only
+        texts = replace(texts, corpus=saved.corpus if saved else ())
+        rows_of = _rows(settings, texts, learner)
+        batches = Batches(rows_of, batch_tokens=settings.batch_tokens, seed=seed)
+        lesson = Lesson(learner, texts, batches, session)
+        state = train(lesson.task(settings.training), settings.training, session)
+        lesson.close(state, samples=settings.samples)
         return session.run
 
 
@@ -53,6 +49,7 @@ def _start(settings: FinetuneSettings) -> Saved | None:
     """Find the pretrained model, if there is to be one."""
     if not settings.start:
         return None
+    _refuse_another_size(settings)
     dropout = settings.model.dropout
     saved = open_saved(Path(settings.start), corpus=settings.corpus, dropout=dropout)
     if settings.held_out and not saved.kept_back(Path(settings.questions), settings.held_out):
@@ -64,13 +61,12 @@ def _start(settings: FinetuneSettings) -> Saved | None:
     return saved
 
 
-def _with_the_size_of(saved: Saved, settings: FinetuneSettings) -> FinetuneSettings:
-    """Write down the size that the model has, not the one that a new one would have."""
+def _refuse_another_size(settings: FinetuneSettings) -> None:
+    """Refuse a size for a model that has one already, unless it is that of a recipe."""
     usual = [recipe for _, recipe in RECIPES.values()]
     for name in ("model", "vocabulary"):
         if getattr(settings, name) not in [getattr(recipe, name) for recipe in usual]:
             raise UserError(f"{name} does not go with start: it is taken from {settings.start}.")
-    return replace(settings, model=saved.size)
 
 
 def _new(settings: FinetuneSettings, texts: Texts, session: Session) -> Learner:
@@ -80,8 +76,7 @@ def _new(settings: FinetuneSettings, texts: Texts, session: Session) -> Learner:
             "a model that was not pretrained needs --corpus, which its vocabulary is made from; or"
             " give --start RUN, the pretrained run to go on from."
         )
-    vocabulary = learn_vocabulary(settings.vocabulary, texts)
-    session.insist("vocabulary", sha256_of_vocabulary(vocabulary), what="the vocabulary")
+    vocabulary = learn_vocabulary(settings.vocabulary, texts, session)
     return new_learner(settings.model, vocabulary, max_len=BLOCK, seed=settings.training.seed)
 
 

@@ -22,6 +22,7 @@ from attnlab.models.sizes import ModelSettings
 from attnlab.registry import telling_the_line
 from attnlab.runs.directory import Run
 from attnlab.runs.files import read_json, replace_file, to_json
+from attnlab.runs.predictions import prediction_row
 from attnlab.training.checkpoint import Checkpoints, load_model_tensors
 from attnlab.training.randomness import seed_torch
 
@@ -114,15 +115,14 @@ class Learner:
         known = [question for question in questions if question.answer is not None]
         losses = iter(row_losses(self.model, [self.row(q) for q in known]) if known else ())
         for question, continuation in zip(questions, continuations, strict=True):
-            truth = {} if question.answer is None else {"gold": question.answer}
-            yield {
-                "id": question.text,
-                "question": question.text,
-                **truth,
-                "prediction": self.vocabulary.decode(continuation.tokens),
-                "confidence": continuation.probability,
-                **({"loss": next(losses)} if truth else {}),
-            }
+            yield prediction_row(
+                question.text,
+                question.text,
+                gold=question.answer,
+                prediction=self.vocabulary.decode(continuation.tokens),
+                confidence=continuation.probability,
+                loss=None if question.answer is None else next(losses),
+            )
 
 
 def new_learner(size: ModelSettings, vocabulary: Vocabulary, *, max_len: int, seed: int) -> Learner:

@@ -19,8 +19,6 @@ from attnlab.recipes.knowledge.texts import characters_of
 from attnlab.runs.directory import RECORD, Run
 from attnlab.runs.files import sha256_of, to_json
 
-FINETUNE_JOB = "knowledge-finetune"
-
 
 @dataclass(frozen=True)
 class Saved:
@@ -28,12 +26,14 @@ class Saved:
 
     load: Callable[[], Learner]
     size: ModelSettings
-    sha256: str
-    """Of the file, or of the run's record."""
+    file: Path
+    """The file, or the run's record: what must not change under a run that goes on from it."""
     corpus: Sequence[str]
     """What it has read; nothing if that is not known any more."""
     calibration: Sequence[dict[str, Any]]
     """Its answers about held-out training people."""
+    run: Run | None = None
+    """The run that it is of, if it is of one."""
     learned: tuple[str, float] | None = None
     """Hash of the questions it has learned from, and the share of them that was held out."""
 
@@ -58,9 +58,10 @@ def open_saved(path: Path, *, corpus: str = "", dropout: float = 0.0) -> Saved:
     return Saved(
         lambda: load_learner(run),
         saved_size(run),
-        sha256_of(run.path / RECORD),
+        run.path / RECORD,
         _read_by(run),
         run.predictions("held_out") if run.has_predictions("held_out") else [],
+        run,
         _learned_by(run),
     )
 
@@ -73,7 +74,7 @@ def _file(path: Path, corpus: str, dropout: float) -> Saved:
         )
     lines = read_corpus(Path(corpus))
     learner = learner_of_params(path, characters_of(lines), dropout=dropout)
-    return Saved(lambda: learner, learner.size, sha256_of(path), lines, [])
+    return Saved(lambda: learner, learner.size, path, lines, [])
 
 
 def _read_by(run: Run) -> Sequence[str]:
@@ -86,7 +87,7 @@ def _read_by(run: Run) -> Sequence[str]:
     if start and Path(start).is_dir():
         return _read_by(Run.open(Path(start)))
     path = Path(settings.get("corpus", ""))
-    if not path.is_file() or (run.config["job"] == FINETUNE_JOB and not start):
+    if not path.is_file() or not run.record["has_read"]:
         return []
     unchanged = resolved.get("data", {}).get("corpus") == sha256_of(path)
     return read_corpus(path) if unchanged else []

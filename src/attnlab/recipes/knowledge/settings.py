@@ -115,6 +115,16 @@ class EvaluateSettings:
     """What the model has read, for a model that is a file of the course's."""
 
 
+@dataclass(frozen=True)
+class ConstantSettings:
+    """What the constant answer is taken from, and who is asked."""
+
+    questions: str = ""
+    """File of training questions."""
+    test: str = ""
+    """File of questions to ask."""
+
+
 CHARACTERS = VocabularySettings("characters")
 ALIGNED_SPANS = ObjectiveSettings("span_corruption", {"block": 128, "shift": len("Where was ")})
 COURSE_MODEL = replace(SIZES["course"], dropout=0.0)

@@ -4,21 +4,21 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from attnlab.data.byte_pairs import BytePairVocabulary
 from attnlab.data.characters import CharacterVocabulary
 from attnlab.data.knowledge_files import Question, read_corpus, read_questions
 from attnlab.data.vocabulary import Vocabulary
 from attnlab.errors import UserError
-from attnlab.evaluation.ledger import split_ledger
+from attnlab.recipes.closing import Splits
 from attnlab.recipes.knowledge.settings import (
     FinetuneSettings,
     PretrainSettings,
     VocabularySettings,
 )
-from attnlab.runs.files import sha256_of_files, to_json
+from attnlab.runs.files import to_json
 from attnlab.training.randomness import rng
+from attnlab.training.session import Session
 
 FILES = ("corpus", "questions", "dev", "test", "unseen")
 LINE_END, QUESTION_MARK = "\n", "?"
@@ -33,16 +33,20 @@ class Texts:
     train: Sequence[Question]
     asked: Mapping[str, Sequence[Question]]
     """By split: held_out, dev, test, unseen."""
-    sha256: Mapping[str, str]
-    """Of every file."""
 
-    def ledger(self) -> dict[str, Any]:
-        """Say what each split holds, and what stands in two of them."""
-        splits = {"train": self.train, **self.asked}
-        return split_ledger(
-            {name: [_ledger_row(q) for q in rows] for name, rows in splits.items() if rows},
-            inputs=["question"],
-        )
+    def splits(self) -> Splits:
+        """Return the rows that the ledger compares; splits without any are left out."""
+        return question_splits({"train": self.train, **self.asked})
+
+
+def question_splits(splits: Mapping[str, Sequence[Question]]) -> Splits:
+    """Return questions as the ledger compares them."""
+    rows = {
+        name: [{"question": q.text, "answer": q.answer or ""} for q in questions]
+        for name, questions in splits.items()
+        if questions
+    }
+    return Splits(rows, inputs=["question"])
 
 
 def files_of(settings: PretrainSettings | FinetuneSettings) -> dict[str, Path]:
@@ -63,11 +67,22 @@ def read_texts(settings: PretrainSettings | FinetuneSettings) -> Texts:
     for split in ("test", "unseen"):
         if split in given:
             asked[split] = read_questions(given[split])
-    return Texts(corpus, train, asked, sha256_of_files(given))
+    return Texts(corpus, train, asked)
 
 
-def learn_vocabulary(settings: VocabularySettings, texts: Texts) -> Vocabulary:
-    """Make the vocabulary of a corpus; byte pairs also look at the training questions."""
+def learn_vocabulary(settings: VocabularySettings, texts: Texts, session: Session) -> Vocabulary:
+    """Make the vocabulary of a corpus; byte pairs also look at the training questions.
+
+    A library that learns another one must not go on with the run.
+    """
+    vocabulary = vocabulary_of(settings, texts)
+    digest = hashlib.sha256(to_json(vocabulary.to_dict())).hexdigest()
+    session.insist("vocabulary", digest, what="the vocabulary")
+    return vocabulary
+
+
+def vocabulary_of(settings: VocabularySettings, texts: Texts) -> Vocabulary:
+    """Make the vocabulary of a corpus."""
     if settings.kind == "characters":
         return characters_of(texts.corpus)
     pieces = [part for q in texts.train for part in (q.text, q.answer or "")]
@@ -89,12 +104,3 @@ def _hold_out(questions: list[Question], share: float) -> tuple[list[Question], 
     aside = set(rng(0, "held out").permutation(len(questions))[:count].tolist())
     learned = [q for i, q in enumerate(questions) if i not in aside]
     return learned, [questions[i] for i in sorted(aside)]
-
-
-def _ledger_row(question: Question) -> dict[str, str]:
-    return {"question": question.text, "answer": question.answer or ""}
-
-
-def sha256_of_vocabulary(vocabulary: Vocabulary) -> str:
-    """Hash a vocabulary: a library that learns another one must not go on with a run."""
-    return hashlib.sha256(to_json(vocabulary.to_dict())).hexdigest()

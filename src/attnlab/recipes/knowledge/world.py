@@ -3,18 +3,40 @@
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from rich.console import Console
+
 from attnlab.config import to_dict
 from attnlab.data.people import Person
 from attnlab.data.settings import WorldSettings
 from attnlab.data.world import World, make_world
 from attnlab.errors import UserError
 from attnlab.evaluation.intervals import percent
+from attnlab.recipes.without_training import run_without_training
+from attnlab.runs import machine
+from attnlab.runs.directory import Run, RunPlace
 from attnlab.runs.files import naming_the_path, read_json, replace_file, to_json
 
 CORPUS, SETTINGS = "wiki.txt", "world.json"
 TRAIN, DEV = "birth_places_train.tsv", "birth_dev.tsv"
 TEST_INPUTS, TEST, UNSEEN = "birth_test_inputs.tsv", "birth_test.tsv", "birth_unseen.tsv"
 SAMPLES = 3
+
+
+def run_world(
+    job: str,
+    settings: WorldSettings,
+    *,
+    place: RunPlace,
+    console: Console,  # noqa: ARG001 - every job is run alike
+) -> Run:
+    """Write a world into a run's own folder; files that were taken away are written again."""
+
+    def work(run: Run) -> None:
+        write_world(settings, run.path)
+        if not run.finished:
+            run.finish({"job": job, "scores": {}, **machine.describe()})
+
+    return run_without_training(job, settings, work, place=place, files={})
 
 
 def write_world(settings: WorldSettings, folder: Path) -> list[str]:

@@ -7,13 +7,12 @@ from matplotlib.figure import Figure
 
 from attnlab.evaluation.comparable import aligned_answers, common_metric, common_split
 from attnlab.evaluation.comparison import Comparison, compare
-from attnlab.report.document import Block, Heading, Picture, Sentences
+from attnlab.report.document import Block, Heading, Picture
 from attnlab.report.figures import COLOURS, STYLE
-from attnlab.report.grids import comparison_grid
+from attnlab.report.sections.comparison import comparison_blocks
+from attnlab.report.sections.curves import curves
 from attnlab.runs.directory import Run
 
-JOB = "classify-train"
-"""The job whose runs a label budget compares."""
 ALL = "all"
 
 
@@ -29,15 +28,8 @@ def by_budget(runs: Sequence[Run]) -> dict[str, Comparison]:
     return {str(labels or ALL): compare(groups[labels], split=split) for labels in order}
 
 
-def is_label_budget(runs: Sequence[Run]) -> bool:
-    """Say whether runs are classifiers with different numbers of labels."""
-    if any(run.config["job"] != JOB for run in runs):
-        return False
-    return len({run.config["settings"]["labels"] for run in runs}) > 1
-
-
-def budget_blocks(runs: Sequence[Run]) -> Iterator[Block]:
-    """Tell what came out at every budget, and draw it."""
+def summary(runs: Sequence[Run]) -> Iterator[Block]:
+    """Say what came out at every budget, and draw it."""
     comparisons = by_budget(runs)
     yield Picture(
         "label-budget",
@@ -46,10 +38,12 @@ def budget_blocks(runs: Sequence[Run]) -> Iterator[Block]:
     )
     for labels, comparison in comparisons.items():
         yield Heading(f"{labels} labels")
-        yield comparison_grid(comparison)
-        yield Sentences([pair.verdict for pair in comparison.pairs])
-        if comparison.notes:
-            yield Sentences(comparison.notes, warning=True)
+        yield from comparison_blocks(comparison)
+
+
+def details(runs: Sequence[Run]) -> Iterator[Block]:
+    """Show how the runs went."""
+    yield from curves(runs)
 
 
 def budget_figure(comparisons: dict[str, Comparison], runs: Sequence[Run]) -> Figure:

@@ -1,0 +1,68 @@
+"""``attnlab run``: any job of the table, by its name and a file of settings."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from attnlab.cli.options import (
+    Assignments,
+    ConfigFile,
+    RunName,
+    RunsFolder,
+    ShowSettings,
+    settled,
+)
+from attnlab.errors import UserError
+
+EXAMPLE = "Example: attnlab run knowledge-pretrain --config cell.yaml --name reader"
+
+
+def _complete_job(incomplete: str) -> list[str]:
+    """Offer the jobs to the shell."""
+    from attnlab.recipes.jobs import JOBS
+
+    return [name for name in JOBS if name.startswith(incomplete)]
+
+
+def run(
+    job: Annotated[
+        str | None,
+        typer.Argument(help="Name of a job, see --list.", autocompletion=_complete_job),
+    ] = None,
+    config: ConfigFile = None,
+    sets: Assignments = None,
+    name: RunName = None,
+    runs: RunsFolder = Path("runs"),
+    show_settings: ShowSettings = False,
+    list_jobs: Annotated[bool, typer.Option("--list", help="List the jobs and stop.")] = False,
+) -> None:
+    """Run any job by its name and a file of settings.
+
+    The named commands, such as attnlab knowledge pretrain, are friendlier fronts to the same jobs;
+    this one is for scripts, queues and the cells of studies. The same command goes on with what was
+    stopped, and shows what is finished.
+    """
+    from attnlab.recipes.jobs import JOBS, find_job
+
+    if list_jobs:
+        width = max(map(len, JOBS))
+        for one in JOBS.values():
+            typer.echo(f"{one.name:<{width}}  {one.summary}")
+        return
+    if job is None:
+        raise UserError("give the name of a job; `attnlab run --list` shows them.")
+    found = find_job(job)
+    settings = settled(found.settings(), file=config, sets=sets, show=show_settings)
+
+    from rich.console import Console
+
+    from attnlab.cli.show import show_run, show_study
+    from attnlab.runs.directory import RunPlace
+    from attnlab.runs.study import Study
+
+    done = found.run(settings, place=RunPlace(runs, name), console=Console(stderr=True))
+    if isinstance(done, Study):
+        show_study(done)
+    else:
+        show_run(done)

@@ -1,0 +1,64 @@
+"""How every job ends: predictions, hashes of rows and the record, written in this order."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from attnlab.evaluation.accuracy import score_answers
+from attnlab.evaluation.ledger import Row, row_hashes, split_ledger
+from attnlab.runs import machine
+from attnlab.runs.directory import Run
+from attnlab.runs.predictions import Predictions, column, is_labelled
+
+LAST_STEP = "nothing: the last step is kept"
+"""What chose the step that is kept, where nothing did."""
+
+
+@dataclass(frozen=True)
+class Splits:
+    """The rows of every split as the ledger compares them, training first."""
+
+    rows: Mapping[str, Sequence[Row]]
+    inputs: Sequence[str]
+    """Fields that a model sees; what is besides is the truth."""
+
+
+def close_run(
+    run: Run,
+    predictions: Mapping[str, Predictions],
+    *,
+    splits: Splits,
+    train_gold: Sequence[str | None] = (),
+    **found: Any,
+) -> None:
+    """Write down what a run predicted and found; the record comes last and means finished.
+
+    ``train_gold`` are the training answers, whose commonest is what guessing gives; where none are
+    known, the commonest right answer takes its place, which no constant answer can beat.
+    """
+    for split, rows in predictions.items():
+        run.write_predictions(split, rows)
+    for split, described in splits.rows.items():
+        run.write_rows(split, row_hashes(described, inputs=splits.inputs))
+    config = run.config
+    run.finish(
+        {
+            "job": config["job"],
+            "scores": {
+                split: _score(rows, train_gold)
+                for split, rows in predictions.items()
+                if is_labelled(rows)
+            },
+            "test": "evaluated once" if "test" in predictions else "none",
+            "ledger": split_ledger(splits.rows, inputs=splits.inputs),
+            **found,
+            "resolved": config["resolved"],
+            **machine.describe(),
+        }
+    )
+
+
+def _score(rows: Predictions, train_gold: Sequence[str | None]) -> dict[str, Any]:
+    gold = column(rows, "gold")
+    known = [answer for answer in train_gold if answer is not None]
+    return score_answers(gold, column(rows, "prediction"), train_gold=known or gold)

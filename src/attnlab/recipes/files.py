@@ -1,0 +1,28 @@
+"""The files that a run reads: named, hashed when it begins, and refused when they have changed."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from attnlab.errors import UserError
+from attnlab.runs.directory import Run
+from attnlab.runs.files import sha256_of_files
+
+HASHES = "data"
+"""Where a run keeps the hashes of its files, by the name of the setting."""
+
+
+def need(value: str, what: str) -> None:
+    """Refuse to begin without something."""
+    if not value:
+        raise UserError(f"there is nothing to do: give {what}.")
+
+
+def refuse_changed_files(run: Run, files: Mapping[str, Path]) -> None:
+    """Refuse files that hold something else by now; those of a finished run may be gone."""
+    if run.finished:
+        files = {name: path for name, path in files.items() if path.exists()}
+    now = sha256_of_files(files)
+    begun_with = run.resolve_once(HASHES, lambda: now)
+    changed = [str(files[name]) for name in files if begun_with.get(name) != now[name]]
+    if changed:
+        raise run.has_changed(", ".join(changed))

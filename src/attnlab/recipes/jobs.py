@@ -1,0 +1,136 @@
+"""The table of jobs: what can be run, by name. Looking at it loads none of the jobs.
+
+A job is a settings class, a function that runs it, and the section of a report that tells what came
+out. A study is a job whose work is other jobs: it has a plan instead of a function. A new job is a
+line here and a file of its own.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+from attnlab.errors import unknown_name
+
+SECTIONS = "attnlab.report.sections"
+
+
+@dataclass(frozen=True)
+class Job:
+    """One line of the table; modules and names in them are looked up when they are used."""
+
+    name: str
+    summary: str
+    settings_from: str
+    """Where its settings class is, as ``module:name``."""
+    run_from: str = "attnlab.recipes.studies:run_study"
+    """Where its function is."""
+    study_from: str = ""
+    """For a study: where its plan is."""
+    section_from: str = f"{SECTIONS}.one_run"
+    """Which module tells what came out: on a terminal and on a page."""
+
+    @property
+    def settings(self) -> type[Any]:
+        """The class of its settings; all of them have a default."""
+        found: type[Any] = _look_up(self.settings_from)
+        return found
+
+    @property
+    def run(self) -> Callable[..., Any]:
+        """What runs it: ``run(settings, place=…, console=…)`` returns the finished run or study."""
+        return partial(_look_up(self.run_from), self.name)
+
+    @property
+    def study(self) -> Any:
+        """The plan of a study, a ``recipes.studies.StudyPlan``."""
+        assert self.study_from, f"{self.name} is no study"
+        return _look_up(self.study_from)
+
+    @property
+    def section(self) -> Any:
+        """The module with ``summary`` and ``details`` of a report."""
+        return import_module(self.section_from)
+
+
+def _look_up(reference: str) -> Any:
+    module, _, name = reference.partition(":")
+    return getattr(import_module(module), name)
+
+
+KNOWLEDGE, CLASSIFY = "attnlab.recipes.knowledge", "attnlab.recipes.classify"
+
+_ALL = (
+    Job(
+        "knowledge-world",
+        "make up people, and write their biographies and questions",
+        "attnlab.data.settings:WorldSettings",
+        f"{KNOWLEDGE}.world:run_world",
+    ),
+    Job(
+        "knowledge-pretrain",
+        "read a corpus, perhaps with training questions mixed in",
+        f"{KNOWLEDGE}.settings:PretrainSettings",
+        f"{KNOWLEDGE}.pretrain:run_pretrain",
+    ),
+    Job(
+        "knowledge-finetune",
+        "learn to answer questions, from a pretrained model or from nothing",
+        f"{KNOWLEDGE}.settings:FinetuneSettings",
+        f"{KNOWLEDGE}.finetune:run_finetune",
+    ),
+    Job(
+        "knowledge-evaluate",
+        "ask a run's model the questions of a file",
+        f"{KNOWLEDGE}.settings:EvaluateSettings",
+        f"{KNOWLEDGE}.evaluate:run_evaluate",
+    ),
+    Job(
+        "knowledge-constant",
+        "the baseline: always the commonest training answer",
+        f"{KNOWLEDGE}.settings:ConstantSettings",
+        f"{KNOWLEDGE}.constant:run_constant",
+    ),
+    Job(
+        "knowledge-demo",
+        "four ways to answer where made-up people were born",
+        f"{KNOWLEDGE}.settings:DemoSettings",
+        study_from=f"{KNOWLEDGE}.demo:DEMO",
+        section_from=f"{SECTIONS}.comparison",
+    ),
+    Job(
+        "knowledge-extraction",
+        "what lets a model say what it has read?",
+        f"{KNOWLEDGE}.settings:ExtractionSettings",
+        study_from=f"{KNOWLEDGE}.extraction:EXTRACTION",
+        section_from=f"{SECTIONS}.comparison",
+    ),
+    Job(
+        "classify-train",
+        "fine-tune a pretrained encoder to tell classes of text",
+        f"{CLASSIFY}.settings:ClassifySettings",
+        f"{CLASSIFY}.train:run_train",
+    ),
+    Job(
+        "classify-predict",
+        "tell the classes of a file's texts with a run's classifier",
+        f"{CLASSIFY}.settings:PredictSettings",
+        f"{CLASSIFY}.predict:run_predict",
+    ),
+    Job(
+        "classify-label-budget",
+        "how few labels will do, with and without unlabelled text?",
+        f"{CLASSIFY}.settings:LabelBudgetSettings",
+        study_from=f"{CLASSIFY}.label_budget:LABEL_BUDGET",
+        section_from=f"{SECTIONS}.label_budget",
+    ),
+)
+JOBS: Mapping[str, Job] = {job.name: job for job in _ALL}
+
+
+def find_job(name: str) -> Job:
+    """Return the job of that name."""
+    if name not in JOBS:
+        raise unknown_name("job", name, JOBS)
+    return JOBS[name]

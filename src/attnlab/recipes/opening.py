@@ -1,0 +1,70 @@
+"""How every job opens its run: what it computes with and what it reads is settled here, once."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from attnlab.attention import fast_path
+from attnlab.attention.assemble import hash_of_users_files
+from attnlab.attention.settings import AttentionSettings
+from attnlab.recipes.files import refuse_changed_files
+from attnlab.runs.directory import Run, RunPlace
+from attnlab.training import hardware
+from attnlab.training.hardware import Hardware, precision_of
+from attnlab.training.session import Session, open_session
+from attnlab.training.settings import TrainingSettings
+
+FUSED_FROM = "fused_attention_from"
+
+
+@contextmanager
+def open_run(
+    job: str,
+    settings: Any,
+    *,
+    place: RunPlace,
+    console: Console,
+    files: Mapping[str, Path],
+    attention: AttentionSettings,
+    source: Run | None = None,
+) -> Iterator[Session]:
+    """Begin or continue a run; ``files`` are what it reads, ``source`` is the run that it asks.
+
+    A model is asked in the precision, and by the way through attention, that it was trained with.
+    """
+    training = getattr(settings, "training", None) or _asking(source)
+    with open_session(job, settings, training, place=place, console=console) as session:
+        session.world.from_lead(lambda: refuse_changed_files(session.run, files))
+        if not session.run.finished:
+            _pin_attention(session, attention, source)
+        yield session
+
+
+def computing_like(source: Run | None) -> Hardware:
+    """Compute in this process as a run did, without a run of its own."""
+    if source:
+        fast_path.use(int(source.config["resolved"][FUSED_FROM]))
+    return hardware.use(hardware.choose(_asking(source), local_processes=1))
+
+
+def _asking(source: Run | None) -> TrainingSettings:
+    return TrainingSettings(precision=precision_of(source)) if source else TrainingSettings()
+
+
+def _pin_attention(session: Session, attention: AttentionSettings, source: Run | None) -> None:
+    """Take the way to compute it that the run began with, and refuse a user's file that changed."""
+
+    def decide() -> int:
+        if source:
+            return int(source.config["resolved"][FUSED_FROM])
+        return fast_path.recorded_or_measured()
+
+    fast_path.use(session.resolve_once(FUSED_FROM, decide))
+    session.insist(
+        "attention_files",
+        session.world.from_lead(lambda: hash_of_users_files(attention)),
+        what=f"the file of attention {attention.name!r}",
+    )

@@ -1,0 +1,117 @@
+"""Studies: jobs whose work is other jobs.
+
+A study plans cells. A cell is a name, a job, its settings and the cells it needs first, and nothing
+else: whoever can give the command ``attnlab run JOB --config cells/NAME.yaml --name NAME`` can run
+it. Here a loop does, one cell after the other.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from rich.console import Console
+
+from attnlab.config import to_dict, to_yaml
+from attnlab.errors import UserError
+from attnlab.recipes.jobs import find_job
+from attnlab.runs.directory import Run, RunPlace
+from attnlab.runs.study import Study, StudyOutcome
+from attnlab.training.distributed import World, join_world
+
+SettingsT = TypeVar("SettingsT")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run of a study."""
+
+    name: str
+    job: str
+    settings: Any
+    """Paths in it are absolute: a cell may be run from anywhere."""
+    needs: tuple[str, ...] = ()
+    """Cells that must be finished before this one can begin."""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The cells of a study that are finished, and where all of them live."""
+
+    folder: Path
+    runs: Mapping[str, Run]
+
+    def path(self, cell: str, *inside: str) -> str:
+        """Return where a cell, or a file in it, is or will be."""
+        return str(self.folder.joinpath(cell, *inside))
+
+
+@dataclass(frozen=True)
+class StudyPlan(Generic[SettingsT]):
+    """What a study is: which cells there are, and what they come to."""
+
+    title: str
+    plan: Callable[[SettingsT, Finished], Sequence[Cell]]
+    """Returns the cells that are known by now, finished or not. It is called again whenever one is
+    finished, and may then return more; the study is over when none is left."""
+    close: Callable[[SettingsT, Finished], StudyOutcome]
+    """Says at the end which runs are compared, and what a reader should know."""
+
+
+def run_study(job: str, settings: Any, *, place: RunPlace, console: Console) -> Study:
+    """Run every cell that is not finished, in the order of their needs; goes on by itself."""
+    study_plan: StudyPlan[Any] = find_job(job).study
+    with _open(job, settings, place, title=study_plan.title) as (path, world):
+        finished: dict[str, Run] = {}
+        while cells := ready(study_plan.plan(settings, Finished(path, finished)), finished):
+            cell = cells[0]
+            world.from_lead(partial(_announce, path, cell))
+            run, cell_place = find_job(cell.job).run, RunPlace(path, cell.name)
+            finished[cell.name] = run(cell.settings, place=cell_place, console=console)
+        outcome = study_plan.close(settings, Finished(path, finished))
+        world.from_lead(lambda: Study.open(path).close(outcome))
+    return Study.open(path)
+
+
+def ready(cells: Sequence[Cell], finished: Mapping[str, Run]) -> list[Cell]:
+    """Return the cells that are not finished and need nothing that is not."""
+    waiting = [cell for cell in cells if cell.name not in finished]
+    found = [cell for cell in waiting if all(need in finished for need in cell.needs)]
+    stuck = [cell.name for cell in waiting]
+    assert found or not waiting, f"these cells wait for cells that nobody plans: {stuck}"
+    return found
+
+
+def _announce(path: Path, cell: Cell) -> None:
+    """Write down how to run a cell, so that anybody can."""
+    config = f"cells/{cell.name}.yaml"
+    Study.open(path).add_cell(
+        {
+            "name": cell.name,
+            "job": cell.job,
+            "needs": list(cell.needs),
+            "command": f"attnlab run {cell.job} --config {config} --name {cell.name} --runs .",
+        },
+        config=to_yaml(cell.settings),
+    )
+
+
+@contextmanager
+def _open(job: str, settings: Any, place: RunPlace, *, title: str) -> Iterator[tuple[Path, World]]:
+    """Begin or continue the study of these settings; a mistake before step 1 leaves nothing."""
+    begun: list[Study] = []
+
+    def begin() -> str:
+        begun.append(Study.begin(job, to_dict(settings), place, title=title))
+        return str(begun[0].path.resolve())  # however a user writes the path, it is the same study
+
+    with join_world() as world:
+        path = Path(world.from_lead(begin))
+        try:
+            yield path, world
+        except UserError:
+            for study in begun:
+                study.discard_if_untouched()
+            raise

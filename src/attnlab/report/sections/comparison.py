@@ -1,0 +1,64 @@
+"""Several runs side by side: scores, verdicts, and where their answers differ."""
+
+from collections.abc import Iterator, Sequence
+
+from attnlab.evaluation.comparable import common_split
+from attnlab.evaluation.comparison import Comparison, compare
+from attnlab.report import figures
+from attnlab.report.document import Block, Grid, Heading, Picture, Sentences
+from attnlab.report.doubt import doubt_blocks
+from attnlab.report.grids import comparison_grid, short
+from attnlab.report.sections.curves import curves
+from attnlab.runs.directory import Run
+
+DIFFERING_SHOWN = 10
+
+
+def summary(runs: Sequence[Run]) -> Iterator[Block]:
+    """Say what every condition scored, and which differences are real."""
+    comparison = compare(runs)
+    yield from comparison_blocks(comparison)
+    caption = (
+        f"{comparison.metric.name.capitalize()} on {comparison.split} with 95 % intervals;"
+        " dots are seeds, the red mark is what guessing gives."
+    )
+    yield Picture("scores", caption, figures.score_bars(comparison))
+
+
+def details(runs: Sequence[Run]) -> Iterator[Block]:
+    """Show how the runs went, where their answers differ, and what confidence is worth."""
+    yield from curves(runs)
+    yield from _disagreements(runs)
+    for run in runs:
+        if run.has_predictions("unseen"):
+            yield from doubt_blocks(run)
+
+
+def comparison_blocks(comparison: Comparison) -> Iterator[Block]:
+    """Show the conditions, then what can be said about every pair of them, then the doubts."""
+    yield Heading(f"{comparison.metric.name} on {comparison.split}, n = {comparison.n:,}")
+    yield comparison_grid(comparison)
+    yield Sentences([pair.verdict for pair in comparison.pairs])
+    if comparison.notes:
+        yield Sentences(comparison.notes, warning=True)
+
+
+def _disagreements(runs: Sequence[Run]) -> Iterator[Block]:
+    split = common_split(runs)
+    tables = [run.predictions(split) for run in runs]
+    if "prediction" not in tables[0][0]:
+        return
+    by_id = [{row["id"]: row for row in table} for table in tables]
+    together = ([rows[name] for rows in by_id] for name in by_id[0])
+    apart = [rows for rows in together if len({row["prediction"] for row in rows}) > 1]
+    yield Heading("Where the answers differ")
+    yield Sentences([f"{len(apart):,} of {len(tables[0]):,} examples are answered differently."])
+    if apart:
+        yield Grid(
+            ["input", "truth", *(run.name for run in runs)],
+            [
+                [short(rows[0]["input"]), short(rows[0]["gold"])]
+                + [short(row["prediction"]) for row in rows]
+                for rows in apart[:DIFFERING_SHOWN]
+            ],
+        )

@@ -1,0 +1,82 @@
+"""One run: what it scored, how it went, some of its answers, what its splits hold."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from attnlab.evaluation.comparable import SPLITS
+from attnlab.evaluation.guessing import against_guessing
+from attnlab.evaluation.ledger import ledger_notes
+from attnlab.report.document import Block, Grid, Heading, Sentences
+from attnlab.report.doubt import doubt_blocks
+from attnlab.report.grids import doubts, scores_grid, short
+from attnlab.report.sections.curves import curves
+from attnlab.runs.directory import Run
+
+SAMPLES = 5
+
+
+def summary(runs: Sequence[Run]) -> Iterator[Block]:
+    """Say what a run scored, and what makes that doubtful."""
+    (run,) = runs
+    yield Heading("What came out")
+    yield from _scores(run)
+
+
+def details(runs: Sequence[Run]) -> Iterator[Block]:
+    """Show how the run went, some answers, what confidence is worth, and the splits."""
+    (run,) = runs
+    yield from curves(runs)
+    yield from _samples(run)
+    yield from doubt_blocks(run)
+    yield from _ledger(run)
+
+
+def _scores(run: Run) -> Iterator[Block]:
+    yield scores_grid(run)
+    told = [
+        against_guessing(split, score, run.predictions(split))
+        for split, score in run.record["scores"].items()
+        if run.has_predictions(split)
+    ]
+    best, split = run.record.get("best_step"), run.record.get("chosen_on", "dev")
+    if best is not None and split in run.record["scores"]:
+        told.append(
+            f"The weights are those of step {best:,}, chosen on {split}: its score flatters."
+        )
+    yield Sentences([sentence for sentence in told if sentence])
+    if doubts(run):
+        yield Sentences(doubts(run), warning=True)
+
+
+def _samples(run: Run) -> Iterator[Block]:
+    split = next((s for s in SPLITS if s in run.record["scores"] and run.has_predictions(s)), None)
+    rows = run.predictions(split) if split else []
+    if not rows or "prediction" not in rows[0]:
+        return
+    right = [row for row in rows if row["prediction"] == row["gold"]][:SAMPLES]
+    wrong = [row for row in rows if row["prediction"] != row["gold"]][:SAMPLES]
+    yield Heading(f"Answers on {split}")
+    marked = [("right", row) for row in right] + [("wrong", row) for row in wrong]
+    rows_shown = [[mark, *_sample(row)] for mark, row in marked]
+    yield Grid(["", "input", "answer", "truth", "confidence"], rows_shown)
+
+
+def _sample(row: dict[str, Any]) -> list[str]:
+    sure = row.get("confidence")
+    told = f"{100 * sure:.0f} %" if isinstance(sure, float) else "–"
+    return [short(row["input"]), short(row["prediction"]), short(row["gold"]), told]
+
+
+def _ledger(run: Run) -> Iterator[Block]:
+    ledger = run.record.get("ledger")
+    if not ledger:
+        return
+    yield Heading("The splits")
+    yield Grid(
+        ["split", "n", "SHA-256"],
+        [[n, f"{s['n']:,}", s["sha256"][:16]] for n, s in ledger["splits"].items()],
+    )
+    notes = ledger_notes(ledger)
+    yield Sentences(
+        [f"{note}." for note in notes] or ["No row stands in two splits."], warning=bool(notes)
+    )

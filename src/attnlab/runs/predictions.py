@@ -1,0 +1,41 @@
+"""One row of predictions/SPLIT.jsonl, the same in every lab."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Predictions = Sequence[Mapping[str, Any]]
+
+
+def prediction_row(
+    id: str,
+    input: str,
+    *,
+    gold: str | None,
+    prediction: str,
+    confidence: float,
+    loss: float | None = None,
+    **more: Any,
+) -> dict[str, Any]:
+    """Put a row together: what was asked, what is true, what was said, and how surely.
+
+    ``gold`` and ``loss`` are left out where the truth is not known. ``more`` are a lab's own
+    columns; ``probabilities`` (by class) and ``tokens`` (how many the loss is over) mean the same
+    everywhere.
+    """
+    row: dict[str, Any] = {"id": id, "input": input}
+    if gold is not None:
+        row["gold"] = gold
+    row |= {"prediction": prediction, "confidence": confidence}
+    if gold is not None and loss is not None:
+        row["loss"] = loss
+    return row | more
+
+
+def is_labelled(rows: Predictions) -> bool:
+    """Say whether the truth of some rows is known."""
+    return bool(rows) and "gold" in rows[0]
+
+
+def column(rows: Predictions, name: str) -> list[Any]:
+    """Return one column."""
+    return [row[name] for row in rows]
