@@ -13,7 +13,7 @@ from attnlab.report.terminal import grid_view
 
 def comparison_view(comparison: Comparison) -> RenderableType:
     """Show the conditions, then what can be said about every pair of them, then the doubts."""
-    title = f"{comparison.metric.name} on {comparison.split}, n = {comparison.n:,}"
+    title = f"{comparison.metric.title} on {comparison.split}, n = {comparison.n:,}"
     verdicts = [Text(f"• {pair.verdict}") for pair in comparison.pairs]
     notes = [Text(f"! {note}", "red") for note in comparison.notes]
     parts: list[RenderableType] = [Text(title, "bold"), grid_view(comparison_grid(comparison))]
