@@ -81,7 +81,7 @@ def curve(lengths: list[str]) -> None:
     for length in lengths:
         runs = [recall(length, seed) for seed in SEEDS]
         everything += runs
-        estimate = Bootstrap([np.array([right(run) for run in runs], dtype=float)]).mean(0)
+        estimate = Bootstrap.of_means([np.array([right(r) for r in runs], dtype=float)]).score(0)
         points.append(
             {
                 "tokens": length,
@@ -193,7 +193,7 @@ def baselines(_: list[str]) -> None:
     gold = [row["gold"] for row in runs[0].predictions("dev")]
     london = [answer == "London" for answer in gold]
     scores = [run.record["scores"]["dev"] for run in runs]
-    estimate = Bootstrap([np.array([right(run) for run in runs], dtype=float)]).mean(0)
+    estimate = Bootstrap.of_means([np.array([right(r) for r in runs], dtype=float)]).score(0)
     constant = score_answers(gold, ["London"] * len(gold), train_gold=["London"])
     print("London", constant["right"], [score["right"] for score in scores])
     write_result(

@@ -314,7 +314,9 @@ def test_a_light_command_loads_neither_torch_nor_numpy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str]
 ) -> None:
     config = '{"job": "j", "settings": {}, "resolved": {}}'
-    make_package(tmp_path, {"runs/first/config.json": config})
+    score = '{"metric": "f1", "value": 0.5, "n": 4, "interval": [0.2, 0.8]}'
+    record = f'{{"scores": {{"test": {score}}}}}'
+    make_package(tmp_path, {"runs/first/config.json": config, "runs/first/record.json": record})
     monkeypatch.chdir(tmp_path)
     code = (
         "import sys\n"

@@ -160,6 +160,22 @@ def test_runs_are_compared_as_text_and_as_json(attnlab: Attnlab, tmp_path: Path)
     assert json.loads(out)["pairs"][0]["difference"] == pytest.approx(0.325)
 
 
+def test_runs_are_compared_by_the_metric_that_is_asked_for(
+    attnlab: Attnlab, tmp_path: Path
+) -> None:
+    two_runs(tmp_path)
+    code, out, err = attnlab("runs", "compare", "weak", "strong", "--metric", "f1")
+    assert (code, err) == (0, "")
+    assert out.startswith("macro F1 on test, n = 40")
+    assert "paired permutation" in out
+    code, out, err = attnlab("runs", "compare", "weak", "strong", "--metric", "perplexity")
+    assert (code, out) == (2, "")
+    assert "the run weak has no perplexity on 'test': its predictions have no column" in err
+    code, out, err = attnlab("runs", "compare", "weak", "strong", "--metric", "recall")
+    assert (code, out) == (2, "")
+    assert "no metric is called 'recall'. Known: accuracy, f1, perplexity." in err
+
+
 @pytest.mark.parametrize("names", [["weak"], ["weak", "weak"], ["weak", "nobody"]])
 def test_a_comparison_that_cannot_be_is_refused(
     attnlab: Attnlab, tmp_path: Path, names: list[str]

@@ -7,6 +7,7 @@ from records import answers, classifier_run, perplexity_run
 
 from attnlab.errors import UserError
 from attnlab.evaluation.comparison import compare, conditions_of
+from attnlab.evaluation.metrics import metric_called
 from attnlab.runs.directory import Run, RunPlace
 
 
@@ -176,3 +177,99 @@ def test_near_the_top_the_interval_is_not_cut_at_the_estimate(tmp_path: Path) ->
         runs.append(classifier_run(tmp_path, name, gold=gold, predicted=predicted))
     (pair,) = compare(runs).pairs
     assert pair.interval.high > pair.difference + 0.01
+
+
+def two_runs(root: Path) -> list[Run]:
+    runs = []
+    for name, right in (("weak", 30), ("strong", 50)):
+        gold, predicted = answers(right, 60)
+        runs.append(classifier_run(root, name, gold=gold, predicted=predicted))
+    return runs
+
+
+def test_numbers_over_seeds_stay_what_they_were(tmp_path: Path) -> None:
+    """Taken down before metrics became functions of the table of predictions."""
+    runs = [*seeds(tmp_path, "a", [40, 44, 48], lr=0.1), *seeds(tmp_path, "b", [50, 53], lr=0.2)]
+    comparison = compare(runs)
+    first, second = (condition.interval for condition in comparison.conditions)
+    assert first == pytest.approx((0.5377564457974852, 0.9289102208691816), abs=1e-12)
+    assert second == pytest.approx((0.529854710728096, 1.0), abs=1e-12)
+    (pair,) = comparison.pairs
+    assert pair.interval == pytest.approx((-0.035122261555322304, 0.2851222615553223), abs=1e-12)
+    assert pair.p_value == pytest.approx(0.09311326937828589, abs=1e-12)
+    assert pair.verdict.endswith("these 5 runs on 60 examples show 15.9 points or more.")
+
+
+def test_without_a_metric_it_is_the_one_the_runs_were_scored_by(tmp_path: Path) -> None:
+    runs = two_runs(tmp_path)
+    assert compare(runs) == compare(runs, metric="accuracy")
+
+
+def test_runs_can_be_compared_by_a_metric_they_were_not_scored_by(tmp_path: Path) -> None:
+    runs, f1 = two_runs(tmp_path), metric_called("f1")
+    comparison = compare(runs, metric="f1")
+    tables = [run.predictions("test") for run in runs]
+    for condition, rows in zip(comparison.conditions, tables, strict=True):
+        assert condition.score == f1.score(rows)
+        assert condition.interval.low < condition.score < condition.interval.high
+    constant = f1.score([{**row, "prediction": "yes"} for row in tables[0]])
+    assert comparison.conditions[0].baseline == {
+        "name": "always yes",
+        "answer": "yes",
+        "value": constant,
+    }
+    (pair,) = comparison.pairs
+    assert pair.method == "paired permutation"
+    assert pair.p_value < 0.001
+    assert pair.difference == pytest.approx(f1.score(tables[1]) - f1.score(tables[0]), abs=1e-12)
+    assert pair.verdict.startswith("strong is higher than weak by")
+
+
+def test_any_metric_is_averaged_over_seeds(tmp_path: Path) -> None:
+    runs = [*seeds(tmp_path, "a", [30, 33, 31], lr=0.1), *seeds(tmp_path, "b", [50, 52], lr=0.2)]
+    comparison, f1 = compare(runs, metric="f1"), metric_called("f1")
+    scores = tuple(f1.score(run.predictions("test")) for run in runs[:3])
+    assert comparison.conditions[0].scores == pytest.approx(scores, abs=1e-12)
+    assert comparison.conditions[0].score == pytest.approx(sum(scores) / 3, abs=1e-12)
+    (pair,) = comparison.pairs
+    assert pair.method == "over seeds and examples"
+    assert pair.corrected_p < 0.05
+
+
+def test_a_classifier_that_did_not_learn_is_called_so_by_f1_too(tmp_path: Path) -> None:
+    runs, gold = two_runs(tmp_path), answers(1, 60)[0]
+    dead = classifier_run(tmp_path, "dead", gold=gold, predicted=["yes"] * 60)
+    notes = compare([*runs, dead], metric="f1").notes
+    assert notes[0].startswith("dead did not learn: it answers 'yes' to all 60 examples")
+
+
+def test_a_metric_without_its_columns_is_refused_with_run_split_and_column(tmp_path: Path) -> None:
+    runs = two_runs(tmp_path)
+    rows = [{**row, "loss": 1.0, "tokens": 3} for row in runs[0].predictions("test")]
+    runs[0].write_predictions("test", rows)
+    message = (
+        "the run strong has no perplexity on 'test': its predictions have no column 'loss' or"
+        " 'tokens'. Possible: accuracy, f1."
+    )
+    with pytest.raises(UserError, match=message):
+        compare(runs, metric="perplexity")
+
+
+def test_a_column_that_one_row_lacks_is_damage(tmp_path: Path) -> None:
+    runs = two_runs(tmp_path)
+    for run in runs:
+        rows = [{**row, "loss": 1.0, "tokens": 3} for row in run.predictions("test")]
+        del rows[4]["tokens"]
+        run.write_predictions("test", rows)
+    with pytest.raises(UserError, match=r"weak/predictions/test.jsonl:5 lacks tokens"):
+        compare(runs, metric="perplexity")
+
+
+def test_runs_scored_differently_can_be_compared_by_a_metric_that_both_have(tmp_path: Path) -> None:
+    runs = two_runs(tmp_path)
+    scores = {"test": {"metric": "f1", "value": 0.5, "n": 60, "interval": [0.4, 0.6]}}
+    runs[1].finish({**runs[1].record, "scores": scores})
+    with pytest.raises(UserError, match="weak: accuracy, strong: f1"):
+        compare(runs)
+    assert compare(runs, metric="accuracy").pairs[0].difference == pytest.approx(20 / 60)
+    assert compare(runs, metric="f1").conditions[1].baseline is None

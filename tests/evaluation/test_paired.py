@@ -1,20 +1,24 @@
 """Paired tests against brute force, and the sizes of studies against simulation."""
 
+from collections.abc import Mapping, Sequence
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from attnlab.evaluation.metrics import Metric, metric_called
 from attnlab.evaluation.paired import (
     examples_needed,
     holm,
     mcnemar,
-    sign_flip,
     smallest_difference,
+    swap_rows,
 )
 
+Rows = Sequence[Mapping[str, Any]]
 PAIRS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=9)
 
 
@@ -31,16 +35,42 @@ def test_mcnemar_equals_flipping_every_pair_both_ways(pairs: list[tuple[bool, bo
     assert mcnemar(*zip(*pairs, strict=True)) == pytest.approx(expected, abs=1e-12)
 
 
-@settings(deadline=None)
-@given(st.lists(st.integers(-9, 9), min_size=1, max_size=9))
-def test_sign_flips_equal_brute_force(differences: list[int]) -> None:
-    observed = abs(sum(differences))
-    flips = [
-        abs(sum(sign * d for sign, d in zip(signs, differences, strict=True)))
-        for signs in product((-1, 1), repeat=len(differences))
-    ]
-    expected = sum(flip >= observed for flip in flips) / len(flips)
-    assert sign_flip(differences) == pytest.approx(expected, abs=1e-12)
+def every_swap(first: Rows, second: Rows, metric: Metric) -> float:
+    """Swap the rows of two runs in all 2^n ways and score the tables again each time."""
+    gaps = []
+    for swaps in product((False, True), repeat=len(first)):
+        pairs = zip(first, second, swaps, strict=True)
+        one, two = zip(*((b, a) if swap else (a, b) for a, b, swap in pairs), strict=True)
+        gaps.append(abs(metric.score(two) - metric.score(one)))
+    return sum(gap >= gaps[0] - 1e-9 for gap in gaps) / len(gaps)
+
+
+LABEL = st.sampled_from("abc")
+ROW_PAIRS = st.lists(
+    st.tuples(LABEL, LABEL, LABEL, st.integers(0, 9), st.integers(0, 9), st.integers(1, 3)),
+    min_size=1,
+    max_size=7,
+)
+
+
+@pytest.mark.parametrize("name", ["f1", "perplexity"])
+@settings(deadline=None, max_examples=60)
+@given(drawn=ROW_PAIRS)
+def test_swapped_rows_equal_brute_force(name: str, drawn: list[tuple[Any, ...]]) -> None:
+    first = [{"gold": g, "prediction": a, "loss": x, "tokens": n} for g, a, _, x, _, n in drawn]
+    second = [{"gold": g, "prediction": b, "loss": y, "tokens": n} for g, _, b, _, y, n in drawn]
+    metric = metric_called(name)
+    p = swap_rows(*metric.features([first, second]), metric.finish)
+    assert p == pytest.approx(every_swap(first, second, metric), abs=1e-12)
+
+
+def test_many_swapped_rows_are_drawn_and_agree_with_mcnemar() -> None:
+    """The accuracy of 300 answers, for which the exact p-value is known."""
+    metric, dice = metric_called("accuracy"), np.random.default_rng(5)
+    right = [dice.random(300) < share for share in (0.7, 0.76)]
+    tables = [[{"gold": True, "prediction": bool(r)} for r in one] for one in right]
+    p = swap_rows(*metric.features(tables), metric.finish)
+    assert p == pytest.approx(mcnemar(*([bool(r) for r in one] for one in right)), abs=0.02)
 
 
 def test_mcnemar_of_equal_answers_is_one() -> None:

@@ -1,13 +1,18 @@
 """Intervals and p-values hold what they promise, over examples and over seeds."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from attnlab.evaluation import resampling
 from attnlab.evaluation.intervals import wilson
-from attnlab.evaluation.resampling import Bootstrap, Estimate
+from attnlab.evaluation.metrics import METRICS, Metric
+from attnlab.evaluation.resampling import Bootstrap, Estimate, resampled_sums
 
+Rows = list[dict[str, Any]]
 Table = NDArray[np.float64]
 
 
@@ -35,7 +40,7 @@ def test_the_interval_of_a_difference_covers_at_its_rate(first: float, second: f
     dice, inside, rounds = np.random.default_rng(1), 0, 300
     for i in range(rounds):
         tables = [(dice.random((1, 120)) < share) * 1.0 for share in (first, second)]
-        low, high = Bootstrap(tables, seed=i).difference(0, 1).interval()
+        low, high = Bootstrap.of_means(tables, seed=i).difference(0, 1).interval()
         inside += low <= second - first <= high
     assert 0.91 <= inside / rounds <= 0.985
 
@@ -52,7 +57,9 @@ def test_the_interval_over_seeds_and_examples_covers_at_its_rate(
 ) -> None:
     dice, inside, rounds = np.random.default_rng(2), 0, 300
     for i in range(rounds):
-        low, high = Bootstrap([table(dice, seeds, 0.05, examples)], seed=i).mean(0).interval()
+        low, high = (
+            Bootstrap.of_means([table(dice, seeds, 0.05, examples)], seed=i).score(0).interval()
+        )
         inside += low <= 0.7 <= high
     assert inside / rounds >= 0.92
 
@@ -62,7 +69,7 @@ def test_normal_tails_would_make_few_seeds_look_like_many(monkeypatch: pytest.Mo
     monkeypatch.setattr(Estimate, "reach", lambda self, _: 1.96 * self.standard_error)
     dice, inside, rounds = np.random.default_rng(2), 0, 200
     for i in range(rounds):
-        low, high = Bootstrap([table(dice, 3, 0.05, 0.02)], seed=i).mean(0).interval()
+        low, high = Bootstrap.of_means([table(dice, 3, 0.05, 0.02)], seed=i).score(0).interval()
         inside += low <= 0.7 <= high
     assert inside / rounds < 0.9
 
@@ -76,23 +83,95 @@ def test_equal_conditions_are_told_apart_no_more_often_than_promised(
     for i in range(rounds):
         shared = dice.normal(0, 0.2, (1, 50))
         tables = [table(dice, k, 0.04, 0.1) + shared for k in seeds]
-        p_values.append(Bootstrap(tables, seed=i).difference(0, 1).p_value())
+        p_values.append(Bootstrap.of_means(tables, seed=i).difference(0, 1).p_value())
     assert np.mean(np.array(p_values) < 0.05) <= 0.075
     assert np.mean(np.array(p_values) < 0.005) <= 0.015
 
 
-def test_pairs_stay_together() -> None:
-    """The difference of two that err on the same examples is surer than either score."""
-    dice = np.random.default_rng(4)
-    hard = dice.random(200) < 0.5
-    first, second = (hard | (dice.random(200) < share) for share in (0.02, 0.06))
-    bootstrap = Bootstrap([first[None] * 1.0, second[None] * 1.0])
-    unpaired = bootstrap.mean(0).examples + bootstrap.mean(1).examples
-    assert bootstrap.difference(0, 1).examples < 0.25 * unpaired
+def made_up(dice: np.random.Generator, n: int, runs: int, *, noise: float) -> list[Rows]:
+    """Tables of several runs that mostly err on the same examples, with every metric's columns."""
+    gold, tokens = dice.choice(4, n, p=[0.5, 0.3, 0.15, 0.05]), dice.integers(5, 15, n)
+    answer = np.where(dice.random(n) < 0.5, gold, dice.integers(0, 4, n))
+    loss = dice.gamma(4, 10, n)
+    tables = []
+    for _ in range(runs):
+        own = np.where(dice.random(n) < noise, dice.integers(0, 4, n), answer)
+        losses = loss * (1 + noise * dice.random(n))
+        columns = zip(gold.tolist(), own.tolist(), losses.tolist(), tokens.tolist(), strict=True)
+        names = ("gold", "prediction", "loss", "tokens")
+        tables.append([dict(zip(names, row, strict=True)) for row in columns])
+    return tables
+
+
+@pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
+def test_scoring_the_drawn_rows_again_gives_the_same(
+    metric: Metric, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A plain loop: copy the drawn rows, score the new tables, average the seeds, subtract."""
+    monkeypatch.setattr(resampling, "RESAMPLES", 40)
+    monkeypatch.setattr(resampling, "CHUNK", 20)
+    n, tables = 23, made_up(np.random.default_rng(6), 23, 3, noise=0.3)
+    features = metric.features(tables)
+    bootstrap = Bootstrap([features[:2], features[2:]], metric.finish, seed=8)
+    scores = []
+    for counts in np.random.default_rng(8).multinomial(n, np.full(n, 1 / n), size=40):
+        drawn = [[rows[i] for i in np.repeat(np.arange(n), counts)] for rows in tables]
+        scores.append([metric.score(rows) for rows in drawn])
+    first, second = np.mean(np.array(scores)[:, :2], axis=1), np.array(scores)[:, 2]
+    np.testing.assert_allclose(bootstrap.score(0).drawn, first, rtol=1e-12)
+    np.testing.assert_allclose(bootstrap.score(1).drawn, second, rtol=1e-12)
+    apart = bootstrap.difference(0, 1)
+    np.testing.assert_allclose(apart.drawn, second - first, atol=1e-12 * first.max(), rtol=0)
+    observed = [metric.score(rows) for rows in tables]
+    assert apart.value == pytest.approx(observed[2] - np.mean(observed[:2]), abs=1e-12)
+
+
+@pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
+def test_each_metrics_interval_covers_at_its_rate(metric: Metric) -> None:
+    """The truth is the score of a population from which the examples are drawn."""
+    dice, inside, rounds = np.random.default_rng(9), 0, 200
+    features = metric.features(made_up(dice, 5000, 2, noise=0.2))
+    first, second = metric.finish(features.sum(axis=1))
+    for i in range(rounds):
+        drawn = features[:, dice.integers(0, 5000, 150)]
+        low, high = (
+            Bootstrap([drawn[:1], drawn[1:]], metric.finish, seed=i).difference(0, 1).interval()
+        )
+        inside += low <= second - first <= high
+    assert 0.91 <= inside / rounds <= 0.985
+
+
+def surer_by_pairs(metric: Metric) -> bool:
+    """Say whether the difference of runs that err alike is surer than their scores suggest."""
+    features = metric.features(made_up(np.random.default_rng(4), 200, 2, noise=0.04))
+    bootstrap = Bootstrap([features[:1], features[1:]], metric.finish)
+    unpaired = bootstrap.score(0).examples + bootstrap.score(1).examples
+    return bootstrap.difference(0, 1).examples < 0.25 * unpaired
+
+
+@pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
+def test_pairs_stay_together(metric: Metric) -> None:
+    assert surer_by_pairs(metric)
+
+
+@pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
+def test_a_bootstrap_that_breaks_pairs_is_noticed(
+    metric: Metric, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant: rows are drawn for each run by itself."""
+
+    def drawn_apart(runs: Table, *, seed: int) -> Iterator[Table]:
+        apart = [resampled_sums(runs[i : i + 1], seed=seed + i) for i in range(len(runs))]
+        for chunks in zip(*apart, strict=True):
+            yield np.concatenate(chunks, axis=1)
+
+    monkeypatch.setattr(resampling, "resampled_sums", drawn_apart)
+    assert not surer_by_pairs(metric)
 
 
 def test_a_mean_a_token_weighs_long_examples_more() -> None:
-    losses, tokens = np.array([[10.0, 400.0]]), np.array([10.0, 100.0])
-    estimate = Bootstrap([losses], weights=tokens).mean(0)
-    assert estimate.value == pytest.approx(410 / 110)
-    assert set(np.round(estimate.drawn, 6)) == {1.0, 4.0, round(410 / 110, 6)}
+    metric = METRICS["perplexity"]
+    rows = [{"loss": 10.0, "tokens": 10}, {"loss": 400.0, "tokens": 100}]
+    estimate = Bootstrap([metric.features([rows])], metric.finish).score(0)
+    assert np.log(estimate.value) == pytest.approx(410 / 110)
+    assert set(np.round(np.log(estimate.drawn), 6)) == {1.0, 4.0, round(410 / 110, 6)}

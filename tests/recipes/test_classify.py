@@ -7,8 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from attnlab.report.sections import label_budget
-from attnlab.report.sections.label_budget import budget_figure, by_budget
 from rich.console import Console
 from safetensors import safe_open
 from transformers import BertForSequenceClassification as TheirClassifier
@@ -26,6 +24,8 @@ from attnlab.recipes.classify.settings import (
 from attnlab.recipes.classify.texts import read_texts
 from attnlab.recipes.jobs import find_job
 from attnlab.report.figures import as_png
+from attnlab.report.sections import label_budget
+from attnlab.report.sections.label_budget import budget_figure, by_budget
 from attnlab.report.story import tell
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training import loop

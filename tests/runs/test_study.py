@@ -15,9 +15,7 @@ from attnlab.runs.study import STUDY, Study, StudyOutcome
 SETTINGS = {"people": 10, "model": {"d_model": 12, "orders": (2, 3)}}
 
 
-def begin(
-    folder: Path, settings: Mapping[str, Any] = SETTINGS, name: str | None = "mine"
-) -> Study:
+def begin(folder: Path, settings: Mapping[str, Any] = SETTINGS, name: str | None = "mine") -> Study:
     return Study.begin("job", settings, RunPlace(folder, name), title="Who?")
 
 

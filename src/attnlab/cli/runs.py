@@ -45,6 +45,10 @@ def _path(name: str, runs: Path) -> Path:
 
 RUN = typer.Argument(help="Name or path of a run.", autocompletion=_complete_run)
 SPLIT = typer.Option(help="Split to compare on; test if all have it, else dev.")
+METRIC = typer.Option(
+    help="What to compare by (f1 is macro-averaged); without it, what the runs were scored by.",
+    metavar="accuracy|f1|perplexity",
+)
 OUT = typer.Option(help="Folder for the page; without it, report/ in the first run.")
 
 
@@ -83,6 +87,7 @@ def show(
 def compare(
     run: Annotated[list[str], RUN],
     split: Annotated[str | None, SPLIT] = None,
+    metric: Annotated[str | None, METRIC] = None,
     runs: RunsFolder = Path("runs"),
     as_json: AsJson = False,
 ) -> None:
@@ -101,7 +106,7 @@ def compare(
     from attnlab.evaluation.comparison import compare as compare_runs
     from attnlab.report.comparison import comparison_json, comparison_view
 
-    found = compare_runs(opened, split=split)
+    found = compare_runs(opened, split=split, metric=metric)
     if as_json:
         typer.echo(json.dumps(comparison_json(found), indent=2))
     else:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from attnlab.errors import UserError
-from attnlab.evaluation.metrics import Answers, Metric, check_answers, metric_called
+from attnlab.evaluation.metrics import METRICS, Answers, Metric, check_answers, metric_called
 from attnlab.runs.directory import Run
 
 SPLITS = ("test", "dev", "held_out")
@@ -36,11 +36,13 @@ def common_split(runs: Sequence[Run]) -> str:
     )
 
 
-def common_metric(runs: Sequence[Run], split: str) -> Metric:
-    """Return the metric that all runs were scored by."""
+def common_metric(runs: Sequence[Run], split: str, name: str | None = None) -> Metric:
+    """Return the metric of that name; without one, the metric that all runs were scored by."""
     for run in runs:
         if split not in run.record["scores"]:
             raise UserError(f"the run {run.name} has no score on {split!r}.")
+    if name is not None:
+        return metric_called(name)
     found = {run.name: run.record["scores"][split]["metric"] for run in runs}
     if len(set(found.values())) > 1:
         told = ", ".join(f"{name}: {metric}" for name, metric in found.items())
@@ -52,8 +54,10 @@ def aligned_answers(runs: Sequence[Run], metric: Metric, split: str) -> dict[str
     """Read every run's answers in the first one's order; different examples are not compared."""
     answers: dict[str, Answers] = {}
     for run in runs:
-        rows, n = run.predictions(split), run.record["scores"][split]["n"]
-        check_answers(rows, metric, n=n, place=f"{run.name}/predictions/{split}.jsonl")
+        rows, score = run.predictions(split), run.record["scores"][split]
+        if metric.name != score["metric"]:
+            _refuse_missing_columns(run, rows, metric, split)
+        check_answers(rows, metric, n=score["n"], place=f"{run.name}/predictions/{split}.jsonl")
         by_id = {row["id"]: row for row in rows}
         order = [row["id"] for row in answers[runs[0].name]] if answers else list(by_id)
         if len(by_id) == len(rows) and by_id.keys() == set(order):
@@ -61,6 +65,18 @@ def aligned_answers(runs: Sequence[Run], metric: Metric, split: str) -> dict[str
         answers[run.name] = rows
         _refuse_different_examples(runs[0], run, answers, split)
     return answers
+
+
+def _refuse_missing_columns(run: Run, rows: Answers, metric: Metric, split: str) -> None:
+    """Refuse a metric that a run was not scored by and has not stored the columns for."""
+    there = set().union(*rows)
+    missing = [column for column in metric.columns if column not in there]
+    if missing:
+        possible = [name for name, other in METRICS.items() if other.columns.keys() <= there]
+        raise UserError(
+            f"the run {run.name} has no {metric.name} on {split!r}: its predictions have no column"
+            f" {' or '.join(map(repr, missing))}. Possible: {', '.join(possible) or 'none'}."
+        )
 
 
 def _refuse_different_examples(

@@ -45,7 +45,7 @@ def driven_by(changed: Mapping[str, Sequence[Sequence[bool]]]) -> dict[str, Any]
     for part, people in changed.items():
         shares = np.array([[np.mean(one) for one in people if len(one)]])
         if shares.size:
-            estimate = Bootstrap([shares]).mean(0)
+            estimate = Bootstrap.of_means([shares]).score(0)
             told[part] = {
                 "changed": estimate.value,
                 "interval": list(estimate.interval()),

@@ -7,6 +7,10 @@ say anything (McNemar 1947). Sizes follow Connor (1987).
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
+from attnlab.evaluation.resampling import Array, Finish
+
 
 def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> float:
     """Return the exact two-sided p-value of "both are right equally often"."""
@@ -20,20 +24,33 @@ def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> float:
     return float(binomtest(only_second, only_first + only_second).pvalue)
 
 
-def sign_flip(differences: Sequence[float]) -> float:
-    """Return the p-value of "the differences are as often up as down", by swapping the pairs.
+def swap_rows(first: Array, second: Array, finish: Finish) -> float:
+    """Return the p-value of "it does not matter which run a row is from", by swapping rows.
 
-    Exact up to a dozen examples, else by ten thousand random swaps (Fisher 1935).
+    The runs are given by the features of their rows, N × F. Exact if up to a dozen rows differ,
+    else by ten thousand random swaps (Fisher 1935).
     """
     from scipy.stats import permutation_test
 
-    if len(differences) < 2 or not any(differences):
+    change = second - first
+    change = change[change.any(axis=1)]  # other rows are swapped without effect
+    if len(change) < 2:
         return 1.0
+    sums = first.sum(axis=0), second.sum(axis=0)
+    scale = max(abs(float(finish(one))) for one in sums) or 1.0
+
+    def gap(signs: Array, axis: int) -> Array:
+        assert axis in (-1, signs.ndim - 1)
+        moved = (1 - signs) / 2 @ change  # a sign of -1 swaps its row
+        apart = finish(sums[1] - moved) - finish(sums[0] + moved)
+        return np.asarray(np.round(apart / scale, 12))  # so that ties are ties
+
     found = permutation_test(
-        (list(differences),),
-        lambda values, axis: values.sum(axis=axis),
+        (np.ones(len(change)),),
+        gap,
         permutation_type="samples",
         n_resamples=9999,
+        batch=500,
         vectorized=True,
         rng=0,
     )

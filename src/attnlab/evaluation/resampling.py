@@ -1,13 +1,13 @@
 """What other examples and other seeds would have given.
 
-A condition is a table of values, a row a seed and a column an example: 1 for a right answer, 0 for
-a wrong one, or a loss. Examples are drawn again (Efron 1979) for all conditions alike, which keeps
-the pairs together. Seeds are too few to be drawn: their variance is measured and counts with
-Student's t, which keeps two or three of them from looking like many.
+A condition is the tables of predictions of one or more seeds. Rows are drawn again (Efron 1979),
+the same ones for all conditions, which keeps the pairs together, and the metric is computed from
+those drawn. Seeds are too few to be drawn: their variance is measured and counts with Student's t,
+which keeps two or three of them from looking like many.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,15 +15,16 @@ from numpy.typing import NDArray
 
 from attnlab.evaluation.intervals import Interval
 
-Table = NDArray[np.float64]
-"""Seeds × examples."""
+Array = NDArray[np.float64]
+Finish = Callable[[Array], Array]
+"""From sums of features to scores, see ``metrics/contract.py``."""
 
 RESAMPLES, CHUNK = 10_000, 500
 SMALLEST_TAIL = 1e-12
 
 
 class Estimate(NamedTuple):
-    """A mean, or a difference of means, with how far other examples and seeds would move it."""
+    """A score, or a difference of scores, and how far other examples and seeds would move it."""
 
     value: float
     examples: float
@@ -31,7 +32,7 @@ class Estimate(NamedTuple):
     seeds: float
     """Variance over seeds; 0 if there is one seed only."""
     spare_seeds: int
-    drawn: NDArray[np.float64]
+    drawn: Array
     """The values over resampled examples."""
 
     @property
@@ -71,36 +72,31 @@ class Estimate(NamedTuple):
 
 
 class Bootstrap:
-    """Means of several conditions over the same resampled examples."""
+    """Scores of several conditions over the same resampled rows."""
 
-    def __init__(
-        self,
-        conditions: Sequence[Table],
-        *,
-        weights: NDArray[np.float64] | None = None,
-        seed: int = 0,
-    ) -> None:
-        """Draw the examples; with ``weights`` a mean is one a token, say, not one an example."""
-        n = conditions[0].shape[1]
-        weights = np.ones(n) if weights is None else weights
-        generator = np.random.default_rng(seed)
-        averaged = np.stack([values.mean(axis=0) for values in conditions])
-        drawn_means = []
-        for _ in range(RESAMPLES // CHUNK):
-            drawn = generator.multinomial(n, np.full(n, 1 / n), size=CHUNK).astype(float)
-            drawn_means.append((drawn @ averaged.T) / (drawn @ weights)[:, None])
-        self._drawn = np.concatenate(drawn_means)
-        self._observed = [values.sum(axis=1) / weights.sum() for values in conditions]
+    def __init__(self, conditions: Sequence[Array], finish: Finish, *, seed: int = 0) -> None:
+        """Draw the rows; a condition is the features of its runs: seeds × rows × features."""
+        runs = np.concatenate(conditions)
+        drawn = np.concatenate([finish(sums) for sums in resampled_sums(runs, seed=seed)])
+        ends = np.cumsum([len(condition) for condition in conditions])[:-1]
+        self._observed = np.split(finish(runs.sum(axis=1)), ends)
+        self._drawn = [scores.mean(axis=1) for scores in np.split(drawn, ends, axis=1)]
 
-    def mean(self, condition: int) -> Estimate:
-        """Estimate the mean of one condition."""
-        observed, drawn = self._observed[condition], self._drawn[:, condition]
+    @classmethod
+    def of_means(cls, conditions: Sequence[Array], *, seed: int = 0) -> "Bootstrap":
+        """Draw the rows of plain means; a condition has one value per row: seeds × rows."""
+        counted = [np.stack([values, np.ones_like(values)], axis=-1) for values in conditions]
+        return cls(counted, lambda sums: sums[..., 0] / sums[..., 1], seed=seed)
+
+    def score(self, condition: int) -> Estimate:
+        """Estimate the score of one condition, the mean over its seeds."""
+        observed, drawn = self._observed[condition], self._drawn[condition]
         k = len(observed)
         variance = float(observed.var(ddof=1)) / k if k > 1 else 0.0
         return Estimate(float(observed.mean()), float(drawn.var()), variance, k - 1, drawn)
 
     def difference(self, first: int, second: int) -> Estimate:
-        """Estimate the difference, second minus first.
+        """Estimate the difference of two scores, second minus first.
 
         A condition with one seed borrows the seed variance of the other: its luck is unknown, not
         absent.
@@ -112,8 +108,22 @@ class Bootstrap:
             (float(values.var(ddof=1)) if len(values) > 1 else borrowed) / len(values)
             for values in (one, two)
         )
-        drawn = self._drawn[:, second] - self._drawn[:, first]
+        drawn = self._drawn[second] - self._drawn[first]
         spare = len(one) + len(two) - 2
-        value = float(two.mean() - one.mean())
-        value = 0.0 if abs(value) < 1e-12 else value  # the residue of adding in another order
+        before, after = float(one.mean()), float(two.mean())
+        # adding in another order leaves a residue, which is no difference
+        value = 0.0 if math.isclose(before, after, rel_tol=1e-12) else after - before
         return Estimate(value, float(drawn.var()), variance, spare, drawn)
+
+
+def resampled_sums(runs: Array, *, seed: int) -> Iterator[Array]:
+    """Draw as many rows as there are, the same for all runs, and sum their features.
+
+    Yields chunks of shape (resamples, runs, features).
+    """
+    n = runs.shape[1]
+    columns = runs.transpose(1, 0, 2).reshape(n, -1)  # (N, R·F)
+    generator = np.random.default_rng(seed)
+    for _ in range(RESAMPLES // CHUNK):
+        counts = generator.multinomial(n, np.full(n, 1 / n), size=CHUNK).astype(float)
+        yield (counts @ columns).reshape(CHUNK, len(runs), -1)

@@ -72,7 +72,7 @@ def curves(runs: Mapping[str, Sequence[Mapping[str, Any]]], *, per_epoch: float 
 def score_bars(comparison: Comparison) -> Figure:
     """Draw every condition's score with its 95 % interval, and what guessing gives."""
     conditions, metric = comparison.conditions, comparison.metric
-    unit = 100 if metric.name == "accuracy" else 1
+    unit = 100 if metric.in_percent else 1
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(8, 0.9 + 0.45 * len(conditions)), layout="constrained")
         axis = figure.subplots()
@@ -94,7 +94,9 @@ def score_bars(comparison: Comparison) -> Figure:
         axis.invert_yaxis()
         axis.grid(axis="y", visible=False)
         axis.set_xlim(left=0)
-        axis.set_xlabel(f"{metric.name} on {comparison.split}" + (" (%)" if unit == 100 else ""))
+        axis.set_xlabel(
+            f"{metric.title} on {comparison.split}" + (" (%)" if metric.in_percent else "")
+        )
     return figure
 
 

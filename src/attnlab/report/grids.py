@@ -20,7 +20,7 @@ def scores_grid(run: Run) -> Grid:
         metric = metric_called(score["metric"])
         value, interval = metric.write(score["value"]), _interval(metric, score["interval"])
         guess = _baseline(metric, score.get("baseline"))
-        rows.append([split, metric.name, value, interval, f"{score['n']:,}", guess])
+        rows.append([split, metric.title, value, interval, f"{score['n']:,}", guess])
     return Grid(["split", "metric", "score", "95 % interval", "n", "guessing"], rows)
 
 
@@ -42,7 +42,7 @@ def comparison_grid(comparison: "Comparison") -> Grid:
             ]
         )
     runs, spread = (["runs"], ["range"]) if several else ([], [])
-    columns = ["condition", *runs, metric.name, *spread, "95 % interval", "guessing"]
+    columns = ["condition", *runs, metric.title, *spread, "95 % interval", "guessing"]
     return Grid(columns, rows)
 
 

@@ -56,6 +56,7 @@ class Classifier:
                     prediction=self.classes[best],
                     confidence=likely[best],
                     loss=None if truth == IGNORED else -log(max(likely[truth], 1e-300)),
+                    probabilities=dict(zip(self.classes, likely, strict=True)),
                 )
             )
         return found

@@ -112,8 +112,9 @@ class Learner:
             stop=self.vocabulary.mark,
             max_new=LONGEST_ANSWER,
         )
-        known = [question for question in questions if question.answer is not None]
-        losses = iter(row_losses(self.model, [self.row(q) for q in known]) if known else ())
+        known = [self.row(question) for question in questions if question.answer is not None]
+        losses = iter(row_losses(self.model, known) if known else ())
+        tokens = (sum(row.scored or ()) for row in known)
         for question, continuation in zip(questions, continuations, strict=True):
             yield prediction_row(
                 question.text,
@@ -121,7 +122,11 @@ class Learner:
                 gold=question.answer,
                 prediction=self.vocabulary.decode(continuation.tokens),
                 confidence=continuation.probability,
-                loss=None if question.answer is None else next(losses),
+                **(
+                    {}
+                    if question.answer is None
+                    else {"loss": next(losses), "tokens": next(tokens)}
+                ),
             )
 
 

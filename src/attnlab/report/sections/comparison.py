@@ -19,7 +19,7 @@ def summary(runs: Sequence[Run]) -> Iterator[Block]:
     comparison = compare(runs)
     yield from comparison_blocks(comparison)
     caption = (
-        f"{comparison.metric.name.capitalize()} on {comparison.split} with 95 % intervals;"
+        f"{comparison.metric.title[:1].upper()}{comparison.metric.title[1:]} on {comparison.split} with 95 % intervals;"
         " dots are seeds, the red mark is what guessing gives."
     )
     yield Picture("scores", caption, figures.score_bars(comparison))
@@ -36,7 +36,7 @@ def details(runs: Sequence[Run]) -> Iterator[Block]:
 
 def comparison_blocks(comparison: Comparison) -> Iterator[Block]:
     """Show the conditions, then what can be said about every pair of them, then the doubts."""
-    yield Heading(f"{comparison.metric.name} on {comparison.split}, n = {comparison.n:,}")
+    yield Heading(f"{comparison.metric.title} on {comparison.split}, n = {comparison.n:,}")
     yield comparison_grid(comparison)
     yield Sentences([pair.verdict for pair in comparison.pairs])
     if comparison.notes:

@@ -1,0 +1,36 @@
+"""Accuracy: the share of right answers."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from attnlab.evaluation.intervals import Interval
+from attnlab.evaluation.metrics.contract import Answers, Metric, is_label
+
+if TYPE_CHECKING:
+    from attnlab.evaluation.metrics.contract import Array
+
+
+def features(tables: Sequence[Answers]) -> "Array":
+    """Return for each row whether it is right, and 1 for being there."""
+    import numpy as np
+
+    right = [[row["gold"] == row["prediction"] for row in rows] for rows in tables]
+    return np.stack([np.array(right, dtype=float), np.ones(np.shape(right))], axis=-1)
+
+
+def finish(sums: "Array") -> "Array":
+    """Divide the right answers by all of them."""
+    right, n = sums[..., 0], sums[..., 1]
+    return right / n
+
+
+ACCURACY = Metric(
+    name="accuracy",
+    title="accuracy",
+    columns={"gold": is_label, "prediction": is_label},
+    features=features,
+    finish=finish,
+    bounds=Interval(0.0, 1.0),
+    higher_is_better=True,
+    in_percent=True,
+)
