@@ -14,7 +14,7 @@ from transformers import BertForSequenceClassification as TheirClassifier
 from attnlab.errors import StoppedError, UserError
 from attnlab.models.bert_format import read_bert
 from attnlab.models.used_rows import UsedRows
-from attnlab.recipes.classify.label_budget import cells
+from attnlab.recipes.classify.label_budget import plan
 from attnlab.recipes.classify.settings import (
     ClassifySettings,
     LabelBudgetSettings,
@@ -23,6 +23,7 @@ from attnlab.recipes.classify.settings import (
 )
 from attnlab.recipes.classify.texts import read_texts
 from attnlab.recipes.jobs import find_job
+from attnlab.recipes.studies import Finished
 from attnlab.report.figures import as_png
 from attnlab.report.sections import label_budget
 from attnlab.report.sections.label_budget import budget_figure, by_budget
@@ -348,10 +349,28 @@ def test_plain_runs_are_classes_alone_whatever_their_alpha(
         tell(runs, label_budget)
 
 
-def test_few_texts_have_more_epochs(settings: ClassifySettings) -> None:
-    lengths = {cell.name: cell.settings.training.length for cell in cells(budget(settings), 6000)}
-    assert lengths["labels-10-alpha-0-seed-0"] == "4 steps"
+def test_few_texts_have_more_epochs(settings: ClassifySettings, tmp_path: Path) -> None:
+    wanted = replace(budget(settings), least_steps=3)
+    cells = plan(wanted, Finished(tmp_path, {}))
+    lengths = {cell.name: cell.settings.training.length for cell in cells}
+    assert lengths["labels-10-alpha-0-seed-0"] == "3 steps"
     assert lengths["labels-all-alpha-0-seed-0"] == "1 epochs"
+
+
+def test_cells_can_be_run_from_any_folder(
+    settings: ClassifySettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    base = with_text(settings)
+    text = replace(base.masked, text="reviews/unlabeled.txt")
+    near = {"model": "bert", "train": "reviews/train.csv", "dev": "reviews/dev.csv"}
+    cells = plan(
+        replace(budget(settings), base=replace(base, masked=text, **near)), Finished(tmp_path, {})
+    )
+    for cell in cells:
+        files = (cell.settings.model, cell.settings.train, cell.settings.dev)
+        assert [Path(file).is_absolute() for file in files] == [True] * 3
+        assert cell.settings.masked.text == str(tmp_path / "reviews" / "unlabeled.txt")
 
 
 @pytest.mark.parametrize(
@@ -420,11 +439,11 @@ def test_the_ledger_tells_what_stands_twice_and_nothing_else(
     settings: ClassifySettings,
 ) -> None:
     texts = read_texts(with_text(settings))
-    assert set(texts.ledger()["splits"]) == {"train", "unlabelled", "dev"}
+    assert set(texts.splits().rows) == {"train", "unlabelled", "dev"}
     first = texts.asked["dev"][0]
     line = first.text.replace(" ", "\t  ")
     leaked = replace(texts, unlabelled=[*texts.unlabelled, line])
-    overlaps = leaked.ledger()["overlaps"]
+    overlaps = leaked.splits().ledger()["overlaps"]
     found = {o["in"]: o["shared"] for o in overlaps if o["also_in"] == "unlabelled"}
     assert found == {"dev": {"identical rows": 0, "same input": 1}}
     assert not any("pair" in kind for o in overlaps for kind in o["shared"])

@@ -22,7 +22,7 @@ from attnlab.recipes.knowledge.settings import (
     PretrainSettings,
     VocabularySettings,
 )
-from attnlab.recipes.knowledge.texts import Texts, learn_vocabulary, read_texts
+from attnlab.recipes.knowledge.texts import Texts, files_of, read_texts, vocabulary_of
 from attnlab.training.settings import TrainingSettings
 
 PEOPLE = ["Ada", "Bela", "Cyd", "Dora", "Emil", "Fay", "Gus"]
@@ -61,20 +61,16 @@ def test_the_files_are_read_as_the_settings_name_them(settings: PretrainSettings
         "dev": ["Fay"],
         "test": ["Gus"],
     }
-    assert texts.sha256.keys() == {"corpus", "questions", "dev", "test"}
     assert texts.train[1].place == f"{settings.questions}, line 2"
 
 
 def test_what_is_not_named_is_not_read(settings: PretrainSettings) -> None:
     texts = read_texts(PretrainSettings(corpus=settings.corpus))
-    assert (texts.train, texts.asked, list(texts.sha256)) == ([], {}, ["corpus"])
-
-
-def test_another_content_has_another_digest(settings: PretrainSettings) -> None:
-    before = read_texts(settings).sha256
-    Path(settings.dev).write_text(line("Fay", "Zurich"), encoding="utf-8")
-    after = read_texts(settings).sha256
-    assert {name for name in before if before[name] != after[name]} == {"dev"}
+    assert (texts.train, texts.asked) == ([], {})
+    assert files_of(PretrainSettings(corpus="a.txt", test="b.tsv")) == {
+        "corpus": Path("a.txt"),
+        "test": Path("b.tsv"),
+    }
 
 
 @pytest.mark.parametrize(("share", "count"), [(0.01, 1), (0.4, 2), (0.79, 4)])
@@ -112,7 +108,7 @@ def test_the_ledger_counts_every_split_and_what_two_of_them_share(
     settings: PretrainSettings,
 ) -> None:
     Path(settings.test).write_text(line("Gus", "Quito") + line("Ada", "Lima"), encoding="utf-8")
-    ledger = read_texts(replace(settings, held_out=0.2)).ledger()
+    ledger = read_texts(replace(settings, held_out=0.2)).splits().ledger()
     assert {split: entry["n"] for split, entry in ledger["splits"].items()} == {
         "train": 4,
         "held_out": 1,
@@ -129,16 +125,16 @@ def test_byte_pairs_are_learned_from_corpus_and_training_questions_alone(
 ) -> None:
     """Nothing of dev, test or held-out questions may shape the vocabulary."""
     texts = read_texts(replace(settings, held_out=0.2))
-    vocabulary = learn_vocabulary(settings.vocabulary, texts)
+    vocabulary = vocabulary_of(settings.vocabulary, texts)
     assert isinstance(vocabulary, BytePairVocabulary)
-    unasked = learn_vocabulary(settings.vocabulary, replace(texts, asked={}))
+    unasked = vocabulary_of(settings.vocabulary, replace(texts, asked={}))
     assert vocabulary.to_dict() == unasked.to_dict()
-    untaught = learn_vocabulary(settings.vocabulary, replace(texts, train=[]))
+    untaught = vocabulary_of(settings.vocabulary, replace(texts, train=[]))
     assert vocabulary.to_dict() != untaught.to_dict()
 
 
 def test_characters_are_those_of_the_corpus(settings: PretrainSettings) -> None:
-    vocabulary = learn_vocabulary(VocabularySettings("characters"), read_texts(settings))
+    vocabulary = vocabulary_of(VocabularySettings("characters"), read_texts(settings))
     assert isinstance(vocabulary, CharacterVocabulary)
     assert set(vocabulary.characters[2:]) == set("".join(CORPUS)) | {"\n"}, "as the course counts"
 
@@ -148,7 +144,7 @@ LABELS = ["Zagreb", "Quito"]
 
 
 def learner_of(settings: PretrainSettings, texts: Texts) -> Learner:
-    vocabulary = learn_vocabulary(settings.vocabulary, texts)
+    vocabulary = vocabulary_of(settings.vocabulary, texts)
     return new_learner(settings.model, vocabulary, max_len=128, seed=0)
 
 

@@ -11,7 +11,7 @@ import pytest
 from records import answers, classifier_run, perplexity_run
 
 from attnlab.errors import UserError
-from attnlab.report.write import write_report
+from attnlab.recipes.reporting import report_on
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.runs.metrics import MetricsFile
 
@@ -47,7 +47,7 @@ class Outside(HTMLParser):
 
 def test_a_report_of_one_run_is_self_contained_and_complete(tmp_path: Path) -> None:
     run = make_run(tmp_path, "mine", 33)
-    page = write_report([run.path], None, as_markdown=False)
+    page = report_on([run.path], None, as_markdown=False)
     assert page == run.path / "report" / "report.html"
     text = page.read_text(encoding="utf-8")
     assert len(text) < 2_000_000
@@ -72,7 +72,7 @@ def test_a_report_of_one_run_is_self_contained_and_complete(tmp_path: Path) -> N
 
 def test_ids_of_inline_figures_do_not_clash(tmp_path: Path) -> None:
     runs = [make_run(tmp_path, "a", 20), make_run(tmp_path, "b", 33, lr=0.2)]
-    page = write_report([run.path for run in runs], tmp_path / "out", as_markdown=False)
+    page = report_on([run.path for run in runs], tmp_path / "out", as_markdown=False)
     ids = re.findall(r'\bid="([^"]+)"', page.read_text(encoding="utf-8"))
     assert len(ids) == len(set(ids))
     used = re.findall(r"url\(#([^)]+)\)", page.read_text(encoding="utf-8"))
@@ -81,7 +81,7 @@ def test_ids_of_inline_figures_do_not_clash(tmp_path: Path) -> None:
 
 def test_a_report_of_several_runs_states_the_verdicts(tmp_path: Path) -> None:
     runs = [make_run(tmp_path, "weak", 20), make_run(tmp_path, "strong", 33, lr=0.2)]
-    page = write_report([run.path for run in runs], tmp_path / "out", as_markdown=False)
+    page = report_on([run.path for run in runs], tmp_path / "out", as_markdown=False)
     text = page.read_text(encoding="utf-8")
     assert "strong is higher than weak by 32.5 points" in text
     assert "13 of 40 examples are answered differently." in text
@@ -91,14 +91,14 @@ def test_a_report_of_several_runs_states_the_verdicts(tmp_path: Path) -> None:
 def test_a_model_that_did_not_learn_is_warned_of(tmp_path: Path) -> None:
     gold, _ = answers(1, 40)
     run = classifier_run(tmp_path, "dead", gold=gold, predicted=["yes"] * 40)
-    text = write_report([run.path], None, as_markdown=False).read_text(encoding="utf-8")
+    text = report_on([run.path], None, as_markdown=False).read_text(encoding="utf-8")
     assert 'class="warning"' in text
     assert "did not learn: it answers &#x27;yes&#x27; to all 40 examples" in text
 
 
 def test_markdown_has_the_same_numbers_and_names_its_figures(tmp_path: Path) -> None:
     run = make_run(tmp_path, "mine", 33)
-    page = write_report([run.path], tmp_path / "out", as_markdown=True)
+    page = report_on([run.path], tmp_path / "out", as_markdown=True)
     text = page.read_text(encoding="utf-8")
     assert page.name == "report.md"
     assert "| test | accuracy | 82.5 % | 68.1 % – 91.3 % | 40 |" in text
@@ -111,16 +111,16 @@ def test_a_study_names_its_runs(tmp_path: Path) -> None:
     make_run(tmp_path, "b", 33, lr=0.2)
     study = {"title": "Two learning rates", "notes": ["Mind <this>."], "runs": ["a", "b"]}
     (tmp_path / "study.json").write_text(json.dumps(study))
-    text = write_report([tmp_path], None, as_markdown=True).read_text(encoding="utf-8")
+    text = report_on([tmp_path], None, as_markdown=True).read_text(encoding="utf-8")
     assert text.startswith("# Two learning rates")
     assert "Mind" in text[: text.index("What came out")], "notes come first"
-    page = write_report([tmp_path], None, as_markdown=False).read_text(encoding="utf-8")
+    page = report_on([tmp_path], None, as_markdown=False).read_text(encoding="utf-8")
     assert "Mind &lt;this&gt;." in page
 
 
 def test_runs_without_answers_to_show_are_reported_all_the_same(tmp_path: Path) -> None:
     run = perplexity_run(tmp_path, "model", [50.0, 52.0])
-    text = write_report([run.path], None, as_markdown=True).read_text(encoding="utf-8")
+    text = report_on([run.path], None, as_markdown=True).read_text(encoding="utf-8")
     assert "perplexity" in text
 
 
@@ -134,21 +134,21 @@ def test_a_study_that_cannot_be_is_refused(
 ) -> None:
     (tmp_path / "study.json").write_text(json.dumps(study))
     with pytest.raises(UserError, match=message):
-        write_report([tmp_path], None, as_markdown=False)
+        report_on([tmp_path], None, as_markdown=False)
     assert not (tmp_path / "report").exists()
 
 
 def test_runs_that_cannot_be_told_of_are_refused(tmp_path: Path) -> None:
     begun = Run.begin("classify", {"x": 1}, RunPlace(tmp_path, "begun"))
     with pytest.raises(UserError, match="the run begun is not finished"):
-        write_report([begun.path], None, as_markdown=False)
+        report_on([begun.path], None, as_markdown=False)
     bare = Run.begin("classify", {"x": 2}, RunPlace(tmp_path, "bare"))
     run = make_run(tmp_path, "mine", 33)
     bare.finish({"scores": run.record["scores"]})
     with pytest.raises(UserError, match="the run bare has no score with stored predictions"):
-        write_report([bare.path], None, as_markdown=False)
+        report_on([bare.path], None, as_markdown=False)
     with pytest.raises(UserError, match="the run mine is given more than once"):
-        write_report([run.path, run.path], None, as_markdown=False)
+        report_on([run.path, run.path], None, as_markdown=False)
 
 
 PROBE = (
@@ -164,7 +164,7 @@ PROBE = (
 def test_a_browser_shows_the_page_without_scrolling_sideways(
     width: int, dark: bool, tmp_path: Path
 ) -> None:
-    page = write_report([make_run(tmp_path, "a-long-name-" * 9, 33).path], None, as_markdown=False)
+    page = report_on([make_run(tmp_path, "a-long-name-" * 9, 33).path], None, as_markdown=False)
     probed = tmp_path / "probed.html"
     probed.write_text(page.read_text(encoding="utf-8").replace("</head>", f"{PROBE}</head>"))
     flags = ["--blink-settings=preferredColorScheme=0"] if dark else []

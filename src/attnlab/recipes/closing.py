@@ -22,6 +22,14 @@ class Splits:
     inputs: Sequence[str]
     """Fields that a model sees; what is besides is the truth."""
 
+    def ledger(self) -> dict[str, Any]:
+        """Say what each split holds, and what stands in two of them."""
+        return split_ledger(self.rows, inputs=self.inputs)
+
+    def hashes(self) -> dict[str, list[str]]:
+        """Hash what a model sees of every row."""
+        return {name: row_hashes(rows, inputs=self.inputs) for name, rows in self.rows.items()}
+
 
 def close_run(
     run: Run,
@@ -38,8 +46,8 @@ def close_run(
     """
     for split, rows in predictions.items():
         run.write_predictions(split, rows)
-    for split, described in splits.rows.items():
-        run.write_rows(split, row_hashes(described, inputs=splits.inputs))
+    for split, hashes in splits.hashes().items():
+        run.write_rows(split, hashes)
     config = run.config
     run.finish(
         {
@@ -50,7 +58,7 @@ def close_run(
                 if is_labelled(rows)
             },
             "test": "evaluated once" if "test" in predictions else "none",
-            "ledger": split_ledger(splits.rows, inputs=splits.inputs),
+            "ledger": splits.ledger(),
             **found,
             "resolved": config["resolved"],
             **machine.describe(),

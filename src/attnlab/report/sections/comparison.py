@@ -19,7 +19,7 @@ def summary(runs: Sequence[Run]) -> Iterator[Block]:
     comparison = compare(runs)
     yield from comparison_blocks(comparison)
     caption = (
-        f"{comparison.metric.title[:1].upper()}{comparison.metric.title[1:]} on {comparison.split} with 95 % intervals;"
+        f"Every condition's {comparison.metric.title} on {comparison.split} with its 95 % interval;"
         " dots are seeds, the red mark is what guessing gives."
     )
     yield Picture("scores", caption, figures.score_bars(comparison))
