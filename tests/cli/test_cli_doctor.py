@@ -35,7 +35,7 @@ def test_json_holds_the_same(attnlab: Attnlab) -> None:
     found = json.loads(out)
     assert set(found) == {
         *("versions", "cpu", "memory_gib", "threads"),
-        *("disk_free_gib", "hub", "slurm"),
+        *("disk_free_gib", "hub", "slurm", "precision"),
     }
     assert found["cpu"]["cores"] >= 1
     assert found["versions"]["torch"] == torch.__version__

@@ -74,7 +74,12 @@ def test_a_demo_with_other_settings_under_the_same_name_is_refused(
 ) -> None:
     folder = tmp_path / "runs" / "mine"
     folder.mkdir(parents=True)
-    study = {"job": "knowledge-demo", "settings": {"questions_length": "3 steps"}, "runs": []}
+    study = {
+        "format": 2,
+        "job": "knowledge-demo",
+        "settings": {"questions_length": "3 steps"},
+        "runs": [],
+    }
     (folder / "study.json").write_text(json.dumps(study))
     before = everything(tmp_path)
     code, out, err = attnlab(*DEMO)

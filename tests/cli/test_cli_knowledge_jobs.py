@@ -68,7 +68,7 @@ def test_a_model_is_pretrained_finetuned_and_asked(attnlab: Attnlab, world: Path
     assert "accuracy" in out
     evaluated = Run.open(Path(out.splitlines()[-1]))
     assert evaluated.record["scores"]["test"]["n"] == 2
-    assert evaluated.record["sha256"].keys() == {"test", "run", "context"}
+    assert evaluated.record["resolved"]["data"].keys() == {"test", "run"}
     asked = evaluated.predictions("test")
     assert Path("answers.txt").read_text().splitlines() == [row["prediction"] for row in asked]
     same = ("input", "gold", "prediction")
@@ -276,7 +276,7 @@ def test_a_run_does_not_go_on_with_other_data(
     original = (tmp_path / changed).read_bytes()
     (tmp_path / changed).write_bytes(original.replace(b"Where", b"When").replace(b". ", b".  ", 1))
     err = unchanged(tmp_path, attnlab, *words)
-    assert "what the files hold has changed since cut was begun, so the run cannot go on" in err
+    assert f"{changed} has changed since cut was begun, so the run cannot go on" in err
     (tmp_path / changed).write_bytes(original)
     code, _, err = attnlab(*words)
     assert code == 0, err
@@ -295,7 +295,7 @@ def test_finetuning_does_not_go_on_from_another_start(
     record = tmp_path / "runs" / "read" / "record.json"
     record.write_text(record.read_text().replace('"steps": 2', '"steps":  2'))
     err = unchanged(tmp_path, attnlab, *words, "--set", "training.save_every=1")
-    assert "the start runs/read has changed since cut was begun" in err
+    assert "runs/read/record.json has changed since cut was begun" in err
 
 
 @pytest.mark.usefixtures("world")
@@ -349,7 +349,7 @@ def test_a_finished_run_is_not_shown_as_that_of_other_files(
     path.write_text("\n".join(path.read_text(encoding="utf-8").splitlines()[1:]), encoding="utf-8")
     code, _, err = attnlab(*words)
     assert code == 2
-    assert "what the files hold has changed since read was begun" in err
+    assert f"{TRAIN} has changed since read was begun" in err
     path.unlink()
     go(attnlab, *words)  # what is gone has not become something else
 

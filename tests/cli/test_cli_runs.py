@@ -53,8 +53,8 @@ def test_the_list_as_json_holds_name_job_and_settings(attnlab: Attnlab) -> None:
     code, out, err = attnlab("runs", "list", "--json")
     assert (code, err) == (0, "")
     assert sorted(json.loads(out), key=lambda run: run["name"]) == [
-        {"name": "done", "job": "job", "settings": {"seed": 3}, "resolved": {}},
-        {"name": "going", "job": "job", "settings": {"seed": 4}, "resolved": {}},
+        {"name": "done", "format": 2, "job": "job", "settings": {"seed": 3}, "resolved": {}},
+        {"name": "going", "format": 2, "job": "job", "settings": {"seed": 4}, "resolved": {}},
     ]
 
 

@@ -25,7 +25,7 @@ def classifier_run(
     run = Run.begin(job, settings or {"name": name, "seed": 0}, RunPlace(root, name))
     texts = texts or [f"example {i}" for i in range(len(gold))]
     rows = [
-        {"id": text, "gold": g, "prediction": p, "confidence": 0.5}
+        {"id": text, "input": text, "gold": g, "prediction": p, "confidence": 0.5}
         for text, g, p in zip(texts, gold, predicted, strict=True)
     ]
     run.write_predictions(split, rows)

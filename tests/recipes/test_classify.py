@@ -167,7 +167,7 @@ def test_a_test_file_is_asked_once_and_may_lack_labels(
 ) -> None:
     test = Path(settings.train).with_name("test.csv")
     run = trained(replace(settings, test=str(test)), tmp_path)
-    assert run.record["test"] == "asked once"
+    assert run.record["test"] == "evaluated once"
     assert run.record["scores"]["test"]["n"] == 25
     unlabelled = tmp_path / "unlabelled.tsv"
     unlabelled.write_text("the food was superb.\nthe place was awful.\n")

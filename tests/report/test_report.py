@@ -126,7 +126,7 @@ def test_runs_without_answers_to_show_are_reported_all_the_same(tmp_path: Path) 
 
 @pytest.mark.parametrize(
     ("study", "message"),
-    [({"runs": []}, "is empty: it names no runs"), ({"runs": "a"}, "must name its runs in a list")],
+    [({"runs": []}, "has no runs to compare yet"), ({"runs": "a"}, "must name its runs in a list")],
     ids=["empty", "no list"],
 )
 def test_a_study_that_cannot_be_is_refused(

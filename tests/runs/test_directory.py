@@ -23,7 +23,7 @@ def begin(root: Path, settings: dict[str, Any] = SETTINGS, name: str | None = No
 
 def test_a_new_run_holds_its_job_and_settings_and_nothing_else(tmp_path: Path) -> None:
     run = begin(tmp_path / "runs")
-    assert run.config == {"job": "job", "settings": SETTINGS, "resolved": {}}
+    assert run.config == {"format": 2, "job": "job", "settings": SETTINGS, "resolved": {}}
     assert not run.finished
     assert run.metrics() == []
     assert [path.name for path in run.path.parent.iterdir()] == [run.name]
@@ -188,6 +188,7 @@ def test_an_auto_is_decided_once_and_written_down(tmp_path: Path) -> None:
     assert Run.open(run.path).resolve_once("threads", lambda: 4) == 2
     assert run.resolve_once("device", lambda: "cpu") == "cpu"
     assert run.config == {
+        "format": 2,
         "job": "job",
         "settings": SETTINGS,
         "resolved": {"threads": 2, "device": "cpu"},

@@ -108,6 +108,7 @@ def test_torch_is_seeded_the_same_way_each_time() -> None:
 def test_auto_takes_bfloat16_only_where_the_processor_has_it(
     features: list[str], precision: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv("ATTNLAB_PRECISION", raising=False)
     monkeypatch.setattr(machine, "cpu", lambda: {"features": features})
     choice = hardware.choose(TrainingSettings(device="cpu"), local_processes=1)
     assert choice["precision"] == precision
@@ -115,6 +116,7 @@ def test_auto_takes_bfloat16_only_where_the_processor_has_it(
 
 def test_processes_of_one_machine_share_its_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "cores", lambda: 8)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     settings = TrainingSettings(device="cpu")
     assert hardware.choose(settings, local_processes=3)["threads"] == 2
     assert hardware.choose(settings, local_processes=99)["threads"] == 1

@@ -25,9 +25,8 @@ def show_run(run: "Run") -> None:
     console, record = Console(), run.record
     if record["scores"]:
         console.print(terminal.scores_view(run))
-    if record.get("test") == "none":
-        console.print("test: none")
-    if record["scores"] or "test" in record:
+        if record.get("test") == "none":
+            console.print("test: none")
         console.print()
     _show_answers(run, console)
     console.print(str(run.path), highlight=False, soft_wrap=True)

@@ -63,7 +63,8 @@ def aligned_answers(runs: Sequence[Run], metric: Metric, split: str) -> dict[str
         if len(by_id) == len(rows) and by_id.keys() == set(order):
             rows = [by_id[name] for name in order]  # the same examples, perhaps in another order
         answers[run.name] = rows
-        _refuse_different_examples(runs[0], run, answers, split)
+        compared = ["id", "gold", *(["tokens"] if "tokens" in metric.columns else [])]
+        _refuse_different_examples(runs[0], run, answers, split, compared)
     return answers
 
 
@@ -80,10 +81,10 @@ def _refuse_missing_columns(run: Run, rows: Answers, metric: Metric, split: str)
 
 
 def _refuse_different_examples(
-    first: Run, run: Run, answers: Mapping[str, Answers], split: str
+    first: Run, run: Run, answers: Mapping[str, Answers], split: str, columns: Sequence[str]
 ) -> None:
     asked = [
-        [(row["id"], row.get("gold"), row.get("tokens")) for row in answers[r.name]]
+        [tuple(row.get(column) for column in columns) for row in answers[r.name]]
         for r in (first, run)
     ]
     hashes = {

@@ -17,7 +17,7 @@ from rich.console import Console
 from attnlab.config import to_dict, to_yaml
 from attnlab.errors import UserError
 from attnlab.recipes.jobs import find_job
-from attnlab.runs.directory import Run, RunPlace
+from attnlab.runs.directory import Run, RunPlace, run_name
 from attnlab.runs.study import Study, StudyOutcome
 from attnlab.training.distributed import World, join_world
 
@@ -63,13 +63,17 @@ class StudyPlan(Generic[SettingsT]):
 def run_study(job: str, settings: Any, *, place: RunPlace, console: Console) -> Study:
     """Run every cell that is not finished, in the order of their needs; goes on by itself."""
     study_plan: StudyPlan[Any] = find_job(job).study
-    with _open(job, settings, place, title=study_plan.title) as (path, world):
-        finished: dict[str, Run] = {}
-        while cells := ready(study_plan.plan(settings, Finished(path, finished)), finished):
-            cell = cells[0]
+    # however a user writes the path, it is the same study
+    path = (place.root / run_name(job, to_dict(settings), place.name)).resolve()
+    finished: dict[str, Run] = {}
+    cells = study_plan.plan(settings, Finished(path, finished))
+    with _open(job, settings, place, study_plan.title) as world:
+        while waiting := ready(cells, finished):
+            cell = waiting[0]
             world.from_lead(partial(_announce, path, cell))
             run, cell_place = find_job(cell.job).run, RunPlace(path, cell.name)
             finished[cell.name] = run(cell.settings, place=cell_place, console=console)
+            cells = study_plan.plan(settings, Finished(path, finished))
         outcome = study_plan.close(settings, Finished(path, finished))
         world.from_lead(lambda: Study.open(path).close(outcome))
     return Study.open(path)
@@ -99,18 +103,17 @@ def _announce(path: Path, cell: Cell) -> None:
 
 
 @contextmanager
-def _open(job: str, settings: Any, place: RunPlace, *, title: str) -> Iterator[tuple[Path, World]]:
+def _open(job: str, settings: Any, place: RunPlace, title: str) -> Iterator[World]:
     """Begin or continue the study of these settings; a mistake before step 1 leaves nothing."""
     begun: list[Study] = []
 
-    def begin() -> str:
+    def begin() -> None:
         begun.append(Study.begin(job, to_dict(settings), place, title=title))
-        return str(begun[0].path.resolve())  # however a user writes the path, it is the same study
 
     with join_world() as world:
-        path = Path(world.from_lead(begin))
+        world.from_lead(begin)
         try:
-            yield path, world
+            yield world
         except UserError:
             for study in begun:
                 study.discard_if_untouched()

@@ -30,7 +30,7 @@ def tell(
     for run in runs:
         _refuse_what_cannot_be_told(run)
     blocks: list[Block] = [Sentences(notes)] if notes else []
-    blocks += [*section.summary(runs), *section.details(runs)]
+    blocks += [Heading("What came out"), *section.summary(runs), *section.details(runs)]
     for run in runs:
         blocks += _how(run)
     return Document(title or (runs[0].name if len(runs) == 1 else f"{len(runs)} runs"), blocks)

@@ -18,7 +18,6 @@ SAMPLES = 5
 def summary(runs: Sequence[Run]) -> Iterator[Block]:
     """Say what a run scored, and what makes that doubtful."""
     (run,) = runs
-    yield Heading("What came out")
     yield from _scores(run)
 
 
