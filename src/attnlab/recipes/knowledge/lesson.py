@@ -11,6 +11,7 @@ from attnlab.data.objectives import OBJECTIVES, Objective
 from attnlab.data.vocabulary import Vocabulary
 from attnlab.errors import UserError
 from attnlab.evaluation.accuracy import score_answers, share_right
+from attnlab.evaluation.leakage import SECONDS_BEFORE_TRAINING, seconds_after_training
 from attnlab.models.next_token import NextToken
 from attnlab.recipes.knowledge.doubt import examine
 from attnlab.recipes.knowledge.learner import Learner, check_questions
@@ -55,7 +56,9 @@ class Lesson:
         batches = Batches(rows_of, batch_tokens=batch_tokens, seed=training.seed)
         longest = sorted(batches.epochs.rows(0), key=lambda row: -len(row.tokens))[:LEAK_ROWS]
         sample = [row.tokens for row in longest]
-        self.session.world.from_lead(lambda: self.learner.leak(sample).to_dict())
+        self.session.world.from_lead(
+            lambda: self.learner.leak(sample, seconds=SECONDS_BEFORE_TRAINING).to_dict()
+        )
         # Chosen by held-out people, a step would flatter what they say about confidence.
         evaluate = partial(self._evaluate, chooses=training.patience > 0)
         task = NextToken(self.learner.model, batches, evaluate=evaluate)
@@ -81,7 +84,7 @@ class Lesson:
 
     def _close(self, state: TrainingState, sample: Sequence[Sequence[int]], per_epoch: int) -> None:
         run, learner = self.session.run, self.learner
-        leak = learner.leak(sample)
+        leak = learner.leak(sample, seconds=seconds_after_training(state.seconds))
         with inference(learner.model, self.session.hardware):
             found = examine(
                 learner, self.texts.asked, samples=self.samples, corpus=self.texts.corpus
