@@ -13,7 +13,7 @@ from attnlab.data.masking import Masked, MaskedRows, block_rows, line_rows, mask
 from attnlab.data.text_batches import TextRow
 from attnlab.data.wordpiece import WordPiece
 from attnlab.evaluation.accuracy import score_answers, share_right
-from attnlab.models.bert_format import Pretrained, hub_name, read_bert, write_bert
+from attnlab.models.bert_format import TABLE, Pretrained, hub_name, read_bert, write_bert
 from attnlab.models.classification import Classification
 from attnlab.models.used_rows import UsedRows
 from attnlab.recipes.attention.settle import settle_attention
@@ -41,7 +41,9 @@ def run_train(settings: ClassifySettings, *, place: RunPlace, console: Console) 
             session.insist("base", pretrained.sha256, what=f"the model {settings.model}")
             texts = read_texts(settings)
             session.insist("data", dict(texts.sha256), what="what the files hold")
-            FineTuning(settings, pretrained, texts, session).learn()
+            fine_tuning = FineTuning(settings, pretrained, texts, session)
+            del pretrained  # all its tensors would stay in memory beside the model's
+            fine_tuning.learn()
         return session.run
 
 
@@ -55,8 +57,7 @@ class FineTuning:
         texts: Texts,
         session: Session,
     ) -> None:
-        self.settings, self.pretrained = settings, pretrained
-        self.texts, self.session = texts, session
+        self.settings, self.texts, self.session = settings, texts, session
         check_fits(pretrained, settings, texts)
         self.ledger = texts.ledger()
         self.classifier, self.fresh = new_classifier(
@@ -76,6 +77,8 @@ class FineTuning:
         if self.used:
             self.used.shrink(self.classifier.model.body)
             self.rows = {split: self.used.renumbered(rows) for split, rows in self.rows.items()}
+        # the export puts the rows that were left out back from there
+        self.pretrained = pretrained.keeping(TABLE) if self.used else pretrained.keeping()
 
     def learn(self) -> None:
         """Train, answer every split, export the model and close the run."""
@@ -148,8 +151,7 @@ class FineTuning:
         for split, rows in answers.items():
             run.write_predictions(split, rows)
         if self.used:
-            whole = self.pretrained.tensors["body.embeddings.words.weight"]
-            self.used.grow(self.classifier.model.body, whole)
+            self.used.grow(self.classifier.model.body, self.pretrained.tensors[TABLE])
         write_bert(self.classifier.model, self.pretrained, run.path / MODEL, classes=texts.classes)
         known = [example.label for example in texts.train if example.label is not None]
         run.finish(
