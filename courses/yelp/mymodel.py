@@ -32,8 +32,8 @@ class _Model(nn.Module):
         write_bert(self.net, self.pretrained, Path(folder))
 
     def _fill(self, pretrained: Pretrained) -> None:
-        self.pretrained = pretrained
         load_pretrained(self.net, pretrained)
+        self.pretrained = pretrained.keeping()  # no tensors: the model has its own
 
 
 class BertForSequenceClassification(_Model):

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -35,24 +36,124 @@ def test_a_folder_is_taken_as_it_is(tmp_path: Path) -> None:
     assert find_model(str(folder)) == folder
 
 
-def test_what_the_hubs_tools_have_downloaded_is_found(tmp_path: Path) -> None:
-    snapshots = tmp_path / "hub" / "models--huawei-noah--TinyBERT_General_4L_312D" / "snapshots"
-    (snapshots / "half").mkdir(parents=True)
-    (snapshots / "half" / "config.json").write_text("{}")
-    whole = write_small_bert(snapshots / "whole")
+class FakeHub(ModuleType):
+    """Stands in for huggingface_hub: files on the hub, files in a cache, and what was asked for."""
+
+    def __init__(self, there: Sequence[str] = (), *, cached: Path | None = None) -> None:
+        super().__init__("huggingface_hub")
+        self.there, self.cached = there, cached
+        self.patterns: list[list[str]] = []
+
+    def try_to_load_from_cache(self, name: str, file: str) -> object:
+        assert name == NAME
+        path = self.cached / file if self.cached else None
+        return str(path) if path and path.is_file() else object()  # it has a mark for "none there"
+
+    def file_exists(self, name: str, file: str) -> bool:
+        if not self.there:
+            raise OSError(f"no network to ask for {name}")
+        return file in self.there
+
+    def snapshot_download(self, name: str, *, allow_patterns: list[str]) -> str:
+        assert name == NAME
+        self.patterns.append(allow_patterns)
+        return "downloaded"
+
+
+def in_cache(tmp_path: Path, revision: str) -> Path:
+    """Name the folder of a revision where the hub's tools would put it."""
+    return tmp_path / "hub" / f"models--{NAME.replace('/', '--')}" / "snapshots" / revision
+
+
+def half_and_whole(tmp_path: Path) -> Path:
+    half = in_cache(tmp_path, "half")
+    half.mkdir(parents=True)
+    (half / "config.json").write_text("{}")
+    return write_small_bert(in_cache(tmp_path, "whole"))
+
+
+def test_what_was_downloaded_is_found_without_the_hubs_tools(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    whole = half_and_whole(tmp_path)
     assert find_model(NAME) == whole
     assert read_bert(find_model(NAME)).size.d_model == 24
+
+
+def test_the_hubs_tools_say_what_is_in_their_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = write_small_bert(tmp_path / "elsewhere")
+    monkeypatch.setitem(sys.modules, "huggingface_hub", FakeHub(cached=elsewhere))
+    assert find_model(NAME) == elsewhere
+
+
+@pytest.fixture
+def real_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Let the real huggingface_hub use a cache of this test, without a network."""
+    pytest.importorskip("huggingface_hub")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    return tmp_path
+
+
+def point_main_at(tmp_path: Path, revision: str) -> None:
+    refs = in_cache(tmp_path, revision).parents[1] / "refs"
+    refs.mkdir(exist_ok=True)
+    (refs / "main").write_text(revision)
+
+
+def test_the_real_tools_find_the_revision_that_main_is_at(real_hub: Path) -> None:
+    older, newer = (write_small_bert(in_cache(real_hub, name)) for name in ("a" * 40, "b" * 40))
+    for folder in (older, newer):
+        point_main_at(real_hub, folder.name)
+        assert find_model(NAME) == folder
+        assert read_bert(find_model(NAME)).size.d_model == 24
+
+
+def test_the_real_tools_are_asked_to_download_what_is_not_whole(real_hub: Path) -> None:
+    half_and_whole(real_hub)
+    point_main_at(real_hub, "half")
+    with pytest.raises(UserError, match=r"could not be downloaded \(OfflineModeIsEnabled\)"):
+        find_model(NAME)
+
+
+@pytest.mark.usefixtures("real_hub")
+@pytest.mark.parametrize("name", [NAME, "a--b", "twice..dotted", "-a/b"])
+def test_the_real_tools_know_no_such_model(name: str) -> None:
+    with pytest.raises(UserError, match=rf"^there is no folder {name}, and it could not be down"):
+        find_model(name)
+
+
+@pytest.mark.parametrize(
+    ("there", "weights"),
+    [
+        (("model.safetensors", "pytorch_model.bin", "tf_model.h5"), "model.safetensors"),
+        (("pytorch_model.bin", "tf_model.h5"), "pytorch_model.bin"),
+    ],
+    ids=["both", "pickled alone"],
+)
+def test_pickled_weights_are_downloaded_only_where_there_are_no_others(
+    monkeypatch: pytest.MonkeyPatch, there: tuple[str, ...], weights: str
+) -> None:
+    hub = FakeHub(("config.json", "vocab.txt", *there))
+    monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
+    assert find_model(NAME) == Path("downloaded")
+    assert hub.patterns == [["config.json", "vocab.txt", "tokenizer_config.json", weights]]
+
+
+def test_half_a_download_is_made_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    half_and_whole(tmp_path)
+    hub = FakeHub(FILES, cached=in_cache(tmp_path, "half"))
+    monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
+    assert find_model(NAME) == Path("downloaded")
 
 
 def test_without_a_network_the_error_says_what_to_download(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def no_network(name: str, *, allow_patterns: list[str]) -> str:
-        raise OSError(f"{name} {allow_patterns}")
-
-    hub = ModuleType("huggingface_hub")
-    hub.snapshot_download = no_network  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
+    monkeypatch.setitem(sys.modules, "huggingface_hub", FakeHub())
     with pytest.raises(UserError, match=rf"could not be downloaded \(OSError\).*{FILES[0]}"):
         find_model(NAME)
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)

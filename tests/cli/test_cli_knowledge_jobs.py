@@ -3,12 +3,15 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from knowledge_files import ASKED, DEV, PRETRAIN, TEST, TINY, TRAIN, everything, make_world
 
 from attnlab.data.knowledge_files import read_questions
 from attnlab.errors import StoppedError
+from attnlab.evaluation.leakage import Leak, model_leak
+from attnlab.recipes.knowledge import learner
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training.step import Stepper
 
@@ -34,6 +37,23 @@ def go(attnlab: Attnlab, *words: str) -> str:
     code, out, err = attnlab(*words)
     assert code == 0, err
     return out
+
+
+@pytest.mark.usefixtures("world")
+def test_both_leak_measurements_of_a_run_have_a_limit(
+    attnlab: Attnlab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    allowed: list[float] = []
+
+    def noted(*given: Any, seconds: float) -> Leak:
+        allowed.append(seconds)
+        return model_leak(*given, seconds=seconds)
+
+    monkeypatch.setattr(learner, "model_leak", noted)
+    go(attnlab, *PRETRAIN, "--name", "read")
+    assert allowed == [0.5, 0.5]
+    leak = Run.open(Path("runs/read")).record["leak"]
+    assert 0 < leak["cuts"] <= leak["possible_cuts"]
 
 
 def test_a_model_is_pretrained_finetuned_and_asked(attnlab: Attnlab, world: Path) -> None:

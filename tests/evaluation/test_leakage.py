@@ -1,7 +1,6 @@
 """The leak meter: exactly 0 for a causal model; a leak is found, told and worth its bits."""
 
 import math
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from attnlab.attention.dot_product import DotProduct
 from attnlab.attention.late_mask import LateMask
 from attnlab.attention.settings import AttentionSettings
 from attnlab.errors import UserError
-from attnlab.evaluation import leakage
 from attnlab.evaluation.leakage import (
     Leak,
     breaks_of,
@@ -151,20 +149,6 @@ def test_reading_the_last_token_but_one_is_worth_nothing() -> None:
     assert model_leak(Parrot(), make_tokens()) == Leak(0.0, 0.0)
 
 
-@pytest.mark.parametrize("n_tokens", [2, T, 300])
-def test_the_first_and_the_last_place_are_cut(n_tokens: int) -> None:
-    cuts = leakage._cuts(n_tokens)
-    assert cuts[0] == 1
-    assert cuts[-1] == n_tokens - 1
-    assert max((b - a for a, b in pairwise(cuts)), default=1) <= max(1, round(n_tokens / 100))
-    assert set(range(32, n_tokens, 32)) <= set(cuts)
-
-
-def test_one_token_has_no_future() -> None:
-    with pytest.raises(AssertionError, match="one token has no future"):
-        leakage._cuts(1)
-
-
 @pytest.mark.parametrize("n_tokens", [2, T, 40])
 def test_a_leak_into_the_first_or_from_the_last_place_alone_is_found(n_tokens: int) -> None:
     tokens = make_tokens(n_tokens)
@@ -243,9 +227,24 @@ def test_a_leak_says_what_it_is() -> None:
     assert Leak(0.25, 1.5, 2, 5).sentence().endswith(" drawn again, worth 1.5 bits a token")
 
 
+def test_a_leak_says_so_where_not_all_cuts_were_measured() -> None:
+    assert Leak(0.0, 0.0, cuts=6, possible_cuts=6).sentence() == "nothing before a change feels it"
+    assert Leak(0.0, 0.0, cuts=4, possible_cuts=6).sentence() == (
+        "nothing before a change feels it (measured at 4 of 6 cuts)"
+    )
+    assert (
+        Leak(0.25, 1.5, 2, 5, cuts=4, possible_cuts=6)
+        .sentence()
+        .endswith(", worth 1.5 bits a token (measured at 4 of 6 cuts)")
+    )
+
+
 def test_a_record_stores_it_by_plain_names() -> None:
-    stored = Leak(0.25, 1.5, 2, 5).to_dict()
-    assert stored.pop("sentence") == Leak(0.25, 1.5, 2, 5).sentence()
+    leak = Leak(0.25, 1.5, 2, 5, cuts=4, possible_cuts=6)
+    stored = leak.to_dict()
+    assert stored.pop("sentence") == leak.sentence()
+    assert stored.pop("cuts") == 4
+    assert stored.pop("possible_cuts") == 6
     assert stored == {"largest_change": 0.25, "bits": 1.5, "reached": 2, "from": 5}
 
 

@@ -1,8 +1,10 @@
 """Checkpoints in the hub's layout: every way they come, and what is wrong with one, by name."""
 
+import hashlib
 import json
 import pickle
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ from attnlab.models.bert import (
     BertForMaskedLanguageModel,
     BertForSequenceClassification,
 )
-from attnlab.models.bert_format import hub_name, is_lowercase, load_pretrained, read_bert
+from attnlab.models.bert_format import TABLE, hub_name, is_lowercase, load_pretrained, read_bert
 from small_bert import VOCABULARY, small_size, write_small_bert
 
 Tensors = dict[str, Tensor]
@@ -206,6 +208,35 @@ def test_a_missing_file_is_named(folder: Path, name: str, message: str) -> None:
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"there is no folder .*nowhere"):
         read_bert(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "pytorch_model.bin"])
+def test_the_weights_are_read_once_and_the_hash_is_of_what_was_read(
+    folder: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if name == "pytorch_model.bin":
+        torch.save(safetensors.torch.load_file(folder / "model.safetensors"), folder / name)
+        (folder / "model.safetensors").unlink()
+    parts = [(folder / file).read_bytes() for file in ("config.json", "vocab.txt", name)]
+    opened: list[str] = []
+    read = Path.read_bytes
+
+    def noted(path: Path) -> bytes:
+        opened.append(path.name)
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", noted)
+    assert read_bert(folder).sha256 == hashlib.sha256(b"".join(parts) + b"True").hexdigest()
+    assert opened.count(name) == 1
+
+
+def test_a_checkpoint_lets_go_of_what_is_not_needed_again(folder: Path) -> None:
+    whole = read_bert(folder)
+    less = whole.keeping(TABLE)
+    assert less.tensors.keys() == {TABLE}
+    assert less.tensors[TABLE] is whole.tensors[TABLE]
+    assert replace(less, tensors=whole.tensors) == whole
+    assert not whole.keeping().tensors
 
 
 def test_other_weights_have_another_hash(folder: Path) -> None:

@@ -1,19 +1,23 @@
 """Fine-tuning as a whole: it learns, resumes, keeps the best step, and refuses what is wrong."""
 
+import weakref
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from rich.console import Console
 from safetensors import safe_open
+from torch import Tensor
 from transformers import BertForSequenceClassification as TheirClassifier
 
 from attnlab.errors import StoppedError, UserError
-from attnlab.models.bert_format import read_bert
+from attnlab.models.bert_format import TABLE, Pretrained, read_bert
 from attnlab.models.used_rows import UsedRows
+from attnlab.recipes.classify import train
 from attnlab.recipes.classify.label_budget import plan
 from attnlab.recipes.classify.settings import (
     ClassifySettings,
@@ -151,6 +155,30 @@ def test_leaving_out_unused_rows_of_the_table_changes_no_answer(
     first, second = (read_bert(run.path / "model").tensors for run in (small, whole))
     for name in first:
         torch.testing.assert_close(first[name], second[name], atol=1e-7, rtol=0)
+
+
+@pytest.mark.parametrize("with_lines", [False, True], ids=["alone", "with unlabelled text"])
+def test_while_it_learns_no_second_copy_of_the_model_is_held(
+    settings: ClassifySettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, with_lines: bool
+) -> None:
+    tensors: dict[str, weakref.ref[Tensor]] = {}
+    held: list[set[str]] = []
+
+    def read(folder: Path) -> Pretrained:
+        pretrained = read_bert(folder)
+        tensors.update((name, weakref.ref(value)) for name, value in pretrained.tensors.items())
+        return pretrained
+
+    def look(*given: Any) -> loop.TrainingState:
+        held.append({name for name, value in tensors.items() if value() is not None})
+        return loop.train(*given)
+
+    monkeypatch.setattr(train, "read_bert", read)
+    monkeypatch.setattr(train, "train", look)
+    settings = replace(settings, training=replace(TRAINING, length="2 steps"))
+    trained(with_text(settings) if with_lines else settings, tmp_path)
+    assert tensors
+    assert held == [set() if with_lines else {TABLE}]
 
 
 def test_few_labels_are_of_every_class_and_differ_by_seed(settings: ClassifySettings) -> None:

@@ -28,12 +28,12 @@ def find_model(name: str) -> Path:
     if folder.exists() or not HUB_NAME.fullmatch(name) or name.startswith("."):
         known = ", ".join(PACKAGED)
         raise UserError(f"there is no folder {name} with a model in it. Known by name: {known}.")
-    found = _downloaded(name)
+    found = _cached(name)
     return found if found is not None else _download(name)
 
 
 def hub_cache() -> Path:
-    """Return the folder where the hub's own tools keep what they download."""
+    """Return where downloads from the hub are, if the hub's own tools are not there to say so."""
     chosen = os.environ.get("HF_HUB_CACHE")
     if chosen:
         return Path(chosen)
@@ -41,8 +41,21 @@ def hub_cache() -> Path:
     return Path(home) / "hub"
 
 
-def _downloaded(name: str) -> Path | None:
-    """Look for the newest download that is whole."""
+def _cached(name: str) -> Path | None:
+    """Look for a whole download: the hub's own tools know where it is, if they are installed."""
+    try:
+        from huggingface_hub import try_to_load_from_cache
+    except ImportError:
+        return _newest_download(name)
+    try:
+        config = try_to_load_from_cache(name, FILES[0])
+    except ValueError:  # no model can have this name
+        return None
+    folder = Path(config).parent if isinstance(config, str) else None
+    return folder if folder is not None and _is_whole(folder) else None
+
+
+def _newest_download(name: str) -> Path | None:
     folder = hub_cache() / f"models--{name.replace('/', '--')}" / "snapshots"
     snapshots = sorted(folder.glob("*"), key=lambda path: path.stat().st_mtime, reverse=True)
     return next((path for path in snapshots if _is_whole(path)), None)
@@ -54,19 +67,22 @@ def _is_whole(folder: Path) -> bool:
 
 
 def _download(name: str) -> Path:
+    """Ask the hub; pickled weights are left there if there are others."""
     advice = (
         f"Download {', '.join((*FILES[:2], *BESIDE))} and {FILES[2]} (or {FILES[3]}) of"
         f" https://huggingface.co/{name} into a folder, and give that folder."
     )
     try:
-        from huggingface_hub import snapshot_download
+        from huggingface_hub import file_exists, snapshot_download
     except ImportError:
         raise UserError(
             f"there is no folder {name}, and no such model was downloaded to {hub_cache()}."
             f" {advice} With `pip install huggingface_hub` this is done for you."
         ) from None
+    *always, safe, pickled = FILES
     try:
-        return Path(snapshot_download(name, allow_patterns=[*FILES, *BESIDE]))
+        weights = safe if file_exists(name, safe) else pickled
+        return Path(snapshot_download(name, allow_patterns=[*always, *BESIDE, weights]))
     except Exception as error:  # it has a dozen kinds of failure, most of them no network
         raise UserError(
             f"there is no folder {name}, and it could not be downloaded"

@@ -17,12 +17,21 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
 
     The second kind is a pickle; torch's restricted reader takes tensors from it and nothing else.
     """
+    return decode_tensors(read_content(path), path)
+
+
+def read_content(path: Path) -> bytes:
+    """Read a whole file, for whoever needs more of it than its tensors, such as its hash."""
     try:
-        content = path.read_bytes()
+        return path.read_bytes()
     except FileNotFoundError:
         raise UserError(f"there is no file {path}.") from None
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror or error}.") from None
+
+
+def decode_tensors(content: bytes, path: Path) -> dict[str, Tensor]:
+    """Decode the content of either kind of file; the ending of ``path`` says which it is."""
     if path.suffix == ".safetensors":
         return decode_safetensors(content, path)
     try:

@@ -4,12 +4,17 @@ In float64 a causal model passes with a change of exactly 0. A leak is told as t
 an output and, for a language model, in bits: by how much the next token becomes harder to predict
 when it and all that follows is drawn again. That is what a reported perplexity owes to the leak.
 It is measured as in evaluation: what leaks in training alone, by way of dropout, is not seen.
+
+Every place where the end may begin is a cut, and every cut costs a forward pass. Where seconds are
+limited, the most telling cuts come first (``cuts.py``) and the record says how many were measured.
+A missing mask, a late mask and a shift by one show at every cut, a chunk that sees the next one
+where chunks end. A peek that shows at one cut alone is missed if the time is spent before its turn.
 """
 
-import copy
 import math
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import torch
@@ -18,10 +23,11 @@ from torch import Tensor, nn
 
 from attnlab.attention.contract import AttentionMask
 from attnlab.errors import UserError
+from attnlab.evaluation.cuts import LEAST_CUTS, Budget, Clock, all_cuts, most_telling_first
+from attnlab.evaluation.leak_meter import Change, Meter, in_float64
 
-MOST_CUTS = 128
-"""Shorter rows are cut everywhere, longer ones evenly and where chunks would end."""
-CHUNKS = 32
+SECONDS_BEFORE_TRAINING = 0.5
+"""Seconds of the measurement before step 1."""
 CAUSAL = AttentionMask(causal=True)
 
 
@@ -37,6 +43,10 @@ class Leak:
     """Position of the largest change."""
     from_: int | None = None
     """First position that was drawn again."""
+    cuts: int | None = field(default=None, compare=False)
+    """How many cuts were measured."""
+    possible_cuts: int | None = field(default=None, compare=False)
+    """How many there were to measure."""
 
     @property
     def found(self) -> bool:
@@ -50,6 +60,15 @@ class Leak:
 
     def sentence(self) -> str:
         """Say it in words."""
+        some = f" (measured at {self.cuts} of {self.possible_cuts} cuts)"
+        return self._finding() + ("" if self.cuts == self.possible_cuts else some)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what a record stores."""
+        fields = {key.rstrip("_"): value for key, value in asdict(self).items()}
+        return {**fields, "sentence": self.sentence()}
+
+    def _finding(self) -> str:
         if not self.found:
             return "nothing before a change feels it"
         if self.is_nan:
@@ -60,22 +79,41 @@ class Leak:
             f" tokens from position {self.from_} on are drawn again{worth}"
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what a record stores."""
-        fields = {key.rstrip("_"): value for key, value in asdict(self).items()}
-        return {**fields, "sentence": self.sentence()}
+
+def seconds_after_training(training_seconds: float) -> float:
+    """Return how long to measure at the end of a run.
+
+    Both measurements may together cost 1 s or 2 % of the training, whichever is more; this is what
+    the one before step 1 leaves.
+    """
+    return max(1.0, 0.02 * training_seconds) - SECONDS_BEFORE_TRAINING
 
 
-def model_leak(model: nn.Module, tokens: Int[Tensor, "B T"], *, seed: int = 0) -> Leak:
-    """Measure a language model that maps tokens to logits; the model itself stays as it is."""
-    exact = copy.deepcopy(model).to("cpu", torch.float64).eval()
-    tokens = tokens.cpu()
+def model_leak(
+    model: nn.Module,
+    tokens: Int[Tensor, "B T"],
+    *,
+    seed: int = 0,
+    seconds: float = math.inf,
+    clock: Clock = time.perf_counter,
+) -> Leak:
+    """Measure a language model that maps tokens to logits; the model itself stays as it is.
+
+    ``seconds`` limits the number of cuts; a few are always measured, in the first row alone if
+    there is no time for all rows.
+    """
+    budget = Budget(seconds, clock)
+    exact, tokens = in_float64(model), tokens.cpu()
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
-        vocabulary = exact(tokens).shape[-1]
+        before = budget.spent
+        outputs = exact(tokens)
+        took = budget.spent - before
+        vocabulary = outputs.shape[-1]
         shift = torch.randint(1, max(2, vocabulary), tokens.shape, generator=generator)
         other = (tokens + shift) % vocabulary  # so that every token is another
-        return _measure(exact, tokens, other, targets=tokens)
+        meter = Meter(exact, tokens, other, outputs, targets=tokens)
+        return _measure(meter if budget.has(LEAST_CUTS * took) else meter.first_row(), budget)
 
 
 def layer_leak(layer: nn.Module, x: Float[Tensor, "B T D"], *, seed: int = 0) -> Leak:
@@ -88,7 +126,7 @@ def layer_leak(layer: nn.Module, x: Float[Tensor, "B T D"], *, seed: int = 0) ->
         return out
 
     with torch.no_grad():
-        return _measure(outputs, x, other, targets=None)
+        return _measure(Meter(outputs, x, other, outputs(x)), Budget())
 
 
 def refuse_undeclared(leak: Leak, model: nn.Module) -> None:
@@ -111,35 +149,19 @@ def breaks_of(model: nn.Module) -> frozenset[str]:
     return frozenset().union(*(getattr(module, "breaks", ()) for module in model.modules()))
 
 
-def _measure(
-    forward: Callable[[Tensor], Tensor], inputs: Tensor, other: Tensor, *, targets: Tensor | None
-) -> Leak:
-    """Compare the outputs before each of some cuts with those of another future."""
-    n_tokens = inputs.shape[1]
-    outputs = forward(inputs)
-    worst = Leak(0.0, None if targets is None else 0.0)
-    rises: list[float] = []
-    for cut in _cuts(n_tokens):
-        changed = forward(torch.cat([inputs[:, :cut], other[:, cut:]], dim=1))
-        change = (changed - outputs)[:, :cut].abs().amax(dim=(0, 2))
-        largest = float(change.max())
-        if largest > worst.largest_change or (math.isnan(largest) and not worst.is_nan):
-            worst = Leak(largest, None, int(change.argmax()), cut)
-        if targets is not None:
-            before, after = (
-                out[:, cut - 1].log_softmax(-1).gather(1, targets[:, cut, None])
-                for out in (outputs, changed)
-            )
-            rises.append(float((before - after).mean()) / math.log(2))
-    if targets is None:
-        return worst
-    return Leak(worst.largest_change, sum(rises) / len(rises), worst.reached, worst.from_)
+def _measure(meter: Meter, budget: Budget) -> Leak:
+    """Measure the most telling cuts first, until the time is spent."""
+    cuts = all_cuts(meter.inputs.shape[1])
+    changes = [meter.at(cut) for cut in budget.take(most_telling_first(cuts))]
+    leak = _worst(sorted(changes, key=lambda change: change.cut))
+    return replace(leak, cuts=len(changes), possible_cuts=len(cuts))
 
 
-def _cuts(n_tokens: int) -> list[int]:
-    """Return where the future begins: a peek at the next token shows at one cut alone."""
-    assert n_tokens > 1, "one token has no future"
-    if n_tokens <= MOST_CUTS:
-        return list(range(1, n_tokens))
-    evenly = torch.linspace(1, n_tokens - 1, MOST_CUTS).round().int().tolist()
-    return sorted({*evenly, *range(CHUNKS, n_tokens, CHUNKS)})
+def _worst(changes: Sequence[Change]) -> Leak:
+    """Return the largest change, at the first of equal cuts, and the mean rise."""
+    rises = [change.rise for change in changes if change.rise is not None]
+    bits = sum(rises) / len(rises) if rises else None
+    worst = max(changes, key=lambda change: (math.isnan(change.largest), change.largest))
+    if worst.largest == 0.0:
+        return Leak(0.0, bits)
+    return Leak(worst.largest, bits, worst.reached, worst.cut)

@@ -18,7 +18,7 @@ import safetensors.torch
 import torch
 from torch import Tensor, nn
 
-from attnlab.assets.tensors import read_tensors
+from attnlab.assets.tensors import decode_tensors, read_content
 from attnlab.attention.contract import check_heads
 from attnlab.config import from_dict
 from attnlab.data.text_files import read_text
@@ -77,6 +77,8 @@ UNUSED = re.compile(
 """Positions as a list, next-sentence prediction, and the layers that TinyBERT was distilled by."""
 CAPITAL = re.compile(r"^[^\[\n]*[A-Z]", re.MULTILINE)
 """In a token that is text; [CLS] and its like are not."""
+TABLE = "body.embeddings.words.weight"
+"""The table of tokens, under our name."""
 CLASSIFIER = "classifier."
 HEADS = ("body.pooler.", CLASSIFIER, "masked.")
 """What a checkpoint need not have: it is then begun afresh."""
@@ -101,6 +103,10 @@ class Pretrained:
         """The file with a token a line."""
         return self.folder / VOCABULARY
 
+    def keeping(self, *names: str) -> "Pretrained":
+        """Return it with these tensors alone: a model made from it has its own copy of them all."""
+        return replace(self, tensors={name: self.tensors[name] for name in names})
+
 
 def read_bert(folder: Path) -> Pretrained:
     """Read a folder in the hub's layout; a tensor that does not belong there is named."""
@@ -112,15 +118,14 @@ def read_bert(folder: Path) -> Pretrained:
     size = read_size(folder / CONFIG)
     if not (folder / VOCABULARY).is_file():
         raise UserError(f"{folder} has no {VOCABULARY}, which says what the tokens are.")
-    tensors = _ours(read_tensors(path), path)
+    content = read_content(path)
+    tensors = _ours(decode_tensors(content, path), path)
     _refuse_more_layers(size, tensors, folder)
-    digest = hashlib.sha256()
-    for file in (folder / CONFIG, folder / VOCABULARY, path):
-        digest.update(file.read_bytes())
     lowercase = is_lowercase(folder)
-    digest.update(str(lowercase).encode())
+    config, vocabulary = (read_content(folder / name) for name in (CONFIG, VOCABULARY))
+    sha256 = _sha256(config, vocabulary, content, str(lowercase).encode())
     classes = _classes(read_json(folder / CONFIG))
-    return Pretrained(size, tensors, folder, digest.hexdigest(), classes, lowercase)
+    return Pretrained(size, tensors, folder, sha256, classes, lowercase)
 
 
 def read_size(path: Path) -> BertSize:
@@ -215,6 +220,14 @@ def write_bert(
 def hub_name(name: str) -> str:
     """Translate one of our names."""
     return _translate(name, dict(PARTS)) or name
+
+
+def _sha256(*parts: bytes) -> str:
+    """Hash parts one after the other."""
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest()
 
 
 def _classes(config: Mapping[str, Any]) -> tuple[str, ...]:

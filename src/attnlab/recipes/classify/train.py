@@ -10,7 +10,7 @@ from attnlab.attention.settings import AttentionSettings
 from attnlab.data.text_batches import TextRow
 from attnlab.errors import UserError
 from attnlab.evaluation.accuracy import share_right
-from attnlab.models.bert_format import Pretrained, hub_name, read_bert, write_bert
+from attnlab.models.bert_format import TABLE, Pretrained, hub_name, read_bert, write_bert
 from attnlab.models.classification import Classification
 from attnlab.models.used_rows import UsedRows
 from attnlab.recipes.classify.classifier import Classifier, check_fits, new_classifier
@@ -37,8 +37,10 @@ def run_train(job: str, settings: ClassifySettings, *, place: RunPlace, console:
     ) as session:
         if session.run.finished:
             return session.run
-        pretrained, texts = _read_model(settings.model, session), read_texts(settings)
-        fine_tuning = FineTuning(settings, pretrained, texts, session)
+        # nobody but FineTuning holds the checkpoint: it lets go of what the model has copied
+        fine_tuning = FineTuning(
+            settings, _read_model(settings.model, session), read_texts(settings), session
+        )
         state = train(fine_tuning.task(), settings.training, session)
         fine_tuning.close(state)
         return session.run
@@ -51,8 +53,7 @@ class FineTuning:
         self, settings: ClassifySettings, pretrained: Pretrained, texts: Texts, session: Session
     ) -> None:
         """Put a classifier on the pretrained body, and cut all texts into tokens."""
-        self.settings, self.pretrained = settings, pretrained
-        self.texts, self.session = texts, session
+        self.settings, self.texts, self.session = settings, texts, session
         check_fits(pretrained, settings, texts)
         self.classifier, self.fresh = new_classifier(
             pretrained,
@@ -63,6 +64,8 @@ class FineTuning:
             seed=settings.training.seed,
         )
         self.rows, self.used = _rows(self.classifier, texts)
+        # the export puts the rows that were left out back from there
+        self.pretrained = pretrained.keeping(TABLE) if self.used else pretrained.keeping()
 
     def task(self) -> Classification:
         """Return what the loop trains."""
@@ -102,8 +105,7 @@ class FineTuning:
                 for split, examples in texts.asked.items()
             }
         if self.used:
-            whole = self.pretrained.tensors["body.embeddings.words.weight"]
-            self.used.grow(classifier.model.body, whole)
+            self.used.grow(classifier.model.body, self.pretrained.tensors[TABLE])
         write_bert(classifier.model, self.pretrained, run.path / MODEL, classes=texts.classes)
         # with one evaluation, after the last step, there was nothing to choose among
         chose = "dev" in self.rows and self.settings.training.evaluate_every > 0

@@ -86,13 +86,13 @@ class Learner:
         texts = [(self.vocabulary.decode(tokens), likely) for tokens, likely in drawn]
         return [texts[i : i + count] for i in range(0, len(texts), count)]
 
-    def leak(self, rows: Sequence[Sequence[int]]) -> Leak:
+    def leak(self, rows: Sequence[Sequence[int]], *, seconds: float) -> Leak:
         """Measure what the model sees of the future; refuse one that does not say it does."""
         length = min(map(len, rows))
         tokens = torch.tensor([list(row[:length]) for row in rows])
         device = next(self.model.parameters()).device
         with telling_the_line(self.size.attention.name):
-            leak = model_leak(self.model, tokens.to(device))
+            leak = model_leak(self.model, tokens.to(device), seconds=seconds)
         refuse_undeclared(leak, self.model)
         return leak
 

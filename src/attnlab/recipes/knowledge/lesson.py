@@ -10,6 +10,7 @@ from attnlab.data.objectives import OBJECTIVES, Objective
 from attnlab.data.vocabulary import Vocabulary
 from attnlab.errors import UserError
 from attnlab.evaluation.accuracy import share_right
+from attnlab.evaluation.leakage import SECONDS_BEFORE_TRAINING, seconds_after_training
 from attnlab.models.next_token import NextToken
 from attnlab.recipes.closing import LAST_STEP, close_run
 from attnlab.recipes.knowledge.doubt import examine
@@ -39,7 +40,8 @@ class Lesson:
             check_questions(learner, questions)
         longest = sorted(batches.epochs.rows(0), key=lambda row: -len(row.tokens))[:LEAK_ROWS]
         self.leak_rows = [row.tokens for row in longest]
-        session.world.from_lead(lambda: learner.leak(self.leak_rows).to_dict())
+        budget = SECONDS_BEFORE_TRAINING
+        session.world.from_lead(lambda: learner.leak(self.leak_rows, seconds=budget).to_dict())
 
     def task(self, training: TrainingSettings) -> NextToken:
         """Return what the loop trains."""
@@ -74,7 +76,7 @@ class Lesson:
 
     def _close(self, state: TrainingState, samples: int) -> None:
         learner, texts = self.learner, self.texts
-        leak = learner.leak(self.leak_rows)
+        leak = learner.leak(self.leak_rows, seconds=seconds_after_training(state.seconds))
         with inference(learner.model, self.session.hardware):
             found = examine(learner, texts.asked, samples=samples, corpus=texts.corpus)
         learner.save(self.session.run)
