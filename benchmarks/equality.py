@@ -70,6 +70,7 @@ def record(path: Path) -> None:
         found = {
             str(config.parent.relative_to(folder / "runs")): outcome(config.parent)
             for config in sorted((folder / "runs").rglob("config.json"))
+            if config.parent.name != "model"  # which is a model's, not a run's
         }
     path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     print(f"written to {path}")
