@@ -9,7 +9,7 @@ READY := .venv/.ready
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-slow bench equal courses course-knowledge results docs clean
+.PHONY: help setup demo check test test-precision test-slow bench equal courses course-knowledge results docs clean
 
 help:  ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F '\t' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -36,6 +36,10 @@ check: $(READY)  ## format, lint and types
 
 test: $(READY)  ## the tests, under five minutes on two cores
 	$(PYTEST) -m 'not slow'
+
+test-precision: $(READY)  ## the tests that train or ask a model, in float32 and in bfloat16
+	ATTNLAB_PRECISION=float32 $(PYTEST) -m 'precision and not slow'
+	ATTNLAB_PRECISION=bfloat16 $(PYTEST) -m 'precision and not slow'
 
 test-slow: $(READY)  ## the slow tests alone: twenty kill points and more
 	$(PYTEST) -m slow

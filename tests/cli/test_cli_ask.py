@@ -17,6 +17,8 @@ from attnlab.recipes.knowledge.texts import characters_of
 from attnlab.recipes.knowledge.world import write_world
 from attnlab.runs.directory import Run
 
+pytestmark = pytest.mark.precision
+
 Attnlab = Callable[..., tuple[int, str, str]]
 
 pytestmark = pytest.mark.usefixtures("short_answers")

@@ -10,6 +10,8 @@ from attnlab.runs.directory import Run
 from conftest import Attnlab, flowing
 from small_bert import write_reviews, write_small_bert
 
+pytestmark = pytest.mark.precision
+
 TINY = [
     *("--model", "bert", "--dev", "reviews/dev.csv", "--max-len", "16", "--length", "2 steps"),
     *("--batch-size", "20"),

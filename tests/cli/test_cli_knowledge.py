@@ -15,6 +15,8 @@ from attnlab.errors import UserError
 from attnlab.evaluation.mutants import MUTANTS, class_with
 from attnlab.runs.directory import Run, RunPlace
 
+pytestmark = pytest.mark.precision
+
 Attnlab = Callable[..., tuple[int, str, str]]
 
 pytestmark = pytest.mark.usefixtures("short_answers")

@@ -15,6 +15,8 @@ from attnlab.recipes.knowledge import learner
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training.step import Stepper
 
+pytestmark = pytest.mark.precision
+
 Attnlab = Callable[..., tuple[int, str, str]]
 
 pytestmark = pytest.mark.usefixtures("short_answers")

@@ -15,6 +15,8 @@ from attnlab.models.sizes import COURSE_VARIANTS, ModelSettings
 from attnlab.recipes.knowledge.texts import characters_of
 from attnlab.recipes.knowledge.world import write_world
 
+pytestmark = pytest.mark.precision
+
 Run = Callable[..., tuple[int, str, str]]
 
 TRAIN, DEV, TEST = "birth_places_train.tsv", "birth_dev.tsv", "birth_test_inputs.tsv"

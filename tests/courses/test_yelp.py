@@ -11,6 +11,8 @@ from course_files import YELP, load
 from attnlab.runs.directory import Run
 from small_bert import write_reviews, write_small_bert
 
+pytestmark = pytest.mark.precision
+
 Go = Callable[..., tuple[int, str, str]]
 
 COMMON = [

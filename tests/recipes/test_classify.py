@@ -37,13 +37,14 @@ from attnlab.training import loop
 from attnlab.training.settings import OptimiserSettings, TrainingSettings
 from small_bert import TELLING, VOCABULARY, write_reviews, write_small_bert
 
+pytestmark = pytest.mark.precision
+
 QUIET = Console(quiet=True)
 TRAINING = TrainingSettings(
     length="120 steps",
     optimiser=OptimiserSettings("adamw", lr=5e-3),
     evaluate_every=20,
     threads=1,
-    precision="float32",
 )
 
 
@@ -85,7 +86,8 @@ def test_a_classifier_learns_the_word_that_tells(
 def test_its_model_opens_in_transformers_and_gives_the_same_answers(
     settings: ClassifySettings, tmp_path: Path
 ) -> None:
-    run = trained(replace(settings, pooler=True), tmp_path)
+    exact = replace(TRAINING, precision="float32")
+    run = trained(replace(settings, pooler=True, training=exact), tmp_path)
     theirs = TheirClassifier.from_pretrained(run.path / "model").eval()
     words = (run.path / "model" / "vocab.txt").read_text().split()
     for row in run.predictions("dev")[:5]:

@@ -6,10 +6,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from attnlab.config import to_dict
 from attnlab.data.batches import Batches, TokenRow
 from attnlab.errors import UserError
-from attnlab.recipes.files import need
 from attnlab.recipes.knowledge.learner import BLOCK, Learner, new_learner
 from attnlab.recipes.knowledge.lesson import Lesson, build_objective, mixed_rows
 from attnlab.recipes.knowledge.saved import Saved, open_saved
@@ -23,9 +21,9 @@ from attnlab.training.session import Session
 
 def run_finetune(job: str, settings: FinetuneSettings, *, place: RunPlace, console: Console) -> Run:
     """Learn from the training questions and leave the run with its record; resumes by itself."""
-    need(settings.questions, "training questions: attnlab knowledge finetune QUESTIONS")
-    saved = _start(settings)
-    files = files_of(settings) | ({"start": saved.file} if saved else {})
+    files, saved = files_of(settings), _start(settings)
+    if saved:
+        files["start"] = saved.file
     size = saved.size if saved else settings.model
     with open_run(
         job, settings, place=place, console=console, files=files, attention=size.attention
@@ -34,7 +32,6 @@ def run_finetune(job: str, settings: FinetuneSettings, *, place: RunPlace, conso
             return session.run
         texts, seed = read_texts(settings), settings.training.seed
         learner = saved.load() if saved else _new(settings, texts, session)
-        session.resolve_once("model", lambda: to_dict(size))
         # a new model has read nothing: the corpus gave it characters only
         texts = replace(texts, corpus=saved.corpus if saved else ())
         rows_of = _rows(settings, texts, learner)

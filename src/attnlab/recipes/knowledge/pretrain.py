@@ -3,7 +3,6 @@
 from rich.console import Console
 
 from attnlab.data.batches import Batches
-from attnlab.recipes.files import need
 from attnlab.recipes.knowledge.learner import BLOCK, new_learner
 from attnlab.recipes.knowledge.lesson import Lesson, build_objective, mixed_rows
 from attnlab.recipes.knowledge.settings import PretrainSettings
@@ -15,7 +14,6 @@ from attnlab.training.loop import train
 
 def run_pretrain(job: str, settings: PretrainSettings, *, place: RunPlace, console: Console) -> Run:
     """Learn from the corpus and leave the run with its record; resumes by itself."""
-    need(settings.corpus, "a corpus to read: attnlab knowledge pretrain CORPUS")
     files, attention = files_of(settings), settings.model.attention
     with open_run(
         job, settings, place=place, console=console, files=files, attention=attention

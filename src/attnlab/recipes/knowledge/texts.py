@@ -11,6 +11,7 @@ from attnlab.data.knowledge_files import Question, read_corpus, read_questions
 from attnlab.data.vocabulary import Vocabulary
 from attnlab.errors import UserError
 from attnlab.recipes.closing import Splits
+from attnlab.recipes.files import need
 from attnlab.recipes.knowledge.settings import (
     FinetuneSettings,
     PretrainSettings,
@@ -50,7 +51,11 @@ def question_splits(splits: Mapping[str, Sequence[Question]]) -> Splits:
 
 
 def files_of(settings: PretrainSettings | FinetuneSettings) -> dict[str, Path]:
-    """Return the files that the settings name."""
+    """Return the files that the settings name; refuse to begin without what is learned from."""
+    if isinstance(settings, PretrainSettings):
+        need(settings.corpus, "a corpus to read: attnlab knowledge pretrain CORPUS")
+    else:
+        need(settings.questions, "training questions: attnlab knowledge finetune QUESTIONS")
     return {name: Path(path) for name in FILES if (path := getattr(settings, name))}
 
 

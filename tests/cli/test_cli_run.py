@@ -1,0 +1,159 @@
+"""``attnlab run``: every job of the table, by its name and a file of settings."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+
+from attnlab.attention.settings import AttentionSettings
+from attnlab.config import resolve, to_dict, to_yaml
+from attnlab.data.settings import WorldSettings
+from attnlab.models.sizes import ModelSettings
+from attnlab.recipes.classify.settings import (
+    ClassifySettings,
+    LabelBudgetSettings,
+    PredictSettings,
+)
+from attnlab.recipes.jobs import JOBS
+from attnlab.recipes.knowledge.settings import (
+    ConstantSettings,
+    DemoSettings,
+    EvaluateSettings,
+    ExtractionSettings,
+    FinetuneSettings,
+    PretrainSettings,
+    VocabularySettings,
+)
+from attnlab.runs.directory import Run, run_name
+from attnlab.training.settings import TrainingSettings
+from conftest import Attnlab
+from small_bert import write_reviews, write_small_bert
+
+pytestmark = pytest.mark.precision
+
+SHORT = TrainingSettings(length="2 steps", threads=1)
+TINY = ModelSettings(12, 3, 1, attention=AttentionSettings(positions="rotary"))
+WORLD = WorldSettings(people=20, biographies=1, held_out=0.1)
+TRAIN, TEST = "runs/world/birth_places_train.tsv", "runs/world/birth_test.tsv"
+BERT = ClassifySettings(
+    model="bert",
+    train="reviews/train.csv",
+    dev="reviews/dev.csv",
+    max_len=16,
+    batch_size=20,
+    training=SHORT,
+)
+SETTINGS = {
+    "knowledge-world": WORLD,
+    "knowledge-constant": ConstantSettings(TRAIN, TEST),
+    "knowledge-pretrain": PretrainSettings(
+        corpus="runs/world/wiki.txt", questions=TRAIN, test=TEST, model=TINY, training=SHORT
+    ),
+    "knowledge-finetune": FinetuneSettings(
+        questions=TRAIN, start="runs/pretrain", test=TEST, training=SHORT
+    ),
+    "knowledge-evaluate": EvaluateSettings("runs/finetune", TEST, samples=2),
+    "knowledge-demo": DemoSettings(
+        world=WORLD, samples=1, model=TINY, training=SHORT, questions_length="1 step"
+    ),
+    "knowledge-extraction": ExtractionSettings(
+        world=replace(WORLD, held_out=0.0, biographies=2),
+        vocabulary=VocabularySettings(size=300),
+        model=TINY,
+        pretraining=SHORT,
+        finetuning=SHORT,
+    ),
+    "classify-train": BERT,
+    "classify-predict": PredictSettings("runs/train", "reviews/test.csv"),
+    "classify-label-budget": LabelBudgetSettings((10, 0), (0.0,), seeds=1, base=BERT),
+}
+"""In an order in which each finds what it needs."""
+
+
+@pytest.mark.usefixtures("short_answers")
+def test_every_job_is_run_by_its_name_and_shown_again(attnlab: Attnlab, tmp_path: Path) -> None:
+    assert SETTINGS.keys() == JOBS.keys(), "a new job belongs into this test"
+    write_small_bert(tmp_path / "bert")
+    write_reviews(tmp_path / "reviews")
+    for job, settings in SETTINGS.items():
+        (tmp_path / "cell.yaml").write_text(to_yaml(settings), encoding="utf-8")
+        words = ["run", job, "--config", "cell.yaml", "--name", job.partition("-")[2]]
+        code, out, err = attnlab(*words)
+        assert code == 0, err
+        assert f"runs/{job.partition('-')[2]}" in out.splitlines()[-1]
+        assert attnlab(*words) == (0, out, ""), job
+
+
+def test_a_file_of_settings_says_all_that_a_run_is_called_after() -> None:
+    for job, settings in SETTINGS.items():
+        text = yaml.safe_load(to_yaml(settings))
+        assert json.loads(json.dumps(to_dict(settings))) == text
+        read = resolve(JOBS[job].settings(), flags={})
+        assert type(read) is type(settings)
+        assert run_name(job, text) == run_name(job, to_dict(settings))
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_the_settings_of_every_job_can_be_given_back(
+    attnlab: Attnlab, tmp_path: Path, job: str
+) -> None:
+    code, out, err = attnlab("run", job, "--settings")
+    assert (code, err) == (0, "")
+    (tmp_path / "mine.yaml").write_text(out, encoding="utf-8")
+    assert attnlab("run", job, "--config", "mine.yaml", "--settings") == (0, out, "")
+
+
+MAKE_THEIR_OWN = ("knowledge-world", "knowledge-demo", "knowledge-extraction")
+
+
+@pytest.mark.parametrize("job", [job for job in JOBS if job not in MAKE_THEIR_OWN])
+def test_a_job_without_what_it_needs_says_so(attnlab: Attnlab, tmp_path: Path, job: str) -> None:
+    code, out, err = attnlab("run", job)
+    assert (code, out) == (2, "")
+    assert err.startswith("attnlab: there is nothing to do: give ")
+    assert not (tmp_path / "runs").exists()
+
+
+def test_the_list_names_every_job_and_loads_no_torch() -> None:
+    script = (
+        "import sys; from attnlab.cli import app; app(['run', '--list'], standalone_mode=False);"
+        " assert not {'torch', 'numpy', 'matplotlib'} & sys.modules.keys()"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert [line.split()[0] for line in done.stdout.splitlines()] == list(JOBS)
+
+
+def test_a_job_that_is_not_there_is_named_with_the_nearest(attnlab: Attnlab) -> None:
+    code, out, err = attnlab("run", "knowledge-pretrian")
+    assert (code, out) == (2, "")
+    assert "no job is called 'knowledge-pretrian'. Did you mean 'knowledge-pretrain'?" in err
+    assert "`attnlab run --list` shows them" in attnlab("run").err
+
+
+@pytest.mark.usefixtures("short_answers")
+def test_a_cell_that_was_run_by_its_command_is_taken_up_by_its_study(
+    attnlab: Attnlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "demo.yaml").write_text(to_yaml(SETTINGS["knowledge-demo"]), encoding="utf-8")
+    demo = ("run", "knowledge-demo", "--config", "demo.yaml", "--name", "demo")
+    assert attnlab(*demo).code == 0
+    study = tmp_path / "runs" / "demo"
+    (cell,) = (
+        cell
+        for cell in json.loads((study / "study.json").read_text())["cells"]
+        if cell["name"] == "recall"
+    )
+    assert cell["needs"] == ["world"]
+    before = Run.open(study / "recall").predictions("test")
+    (study / "recall").rename(tmp_path / "aside")
+    monkeypatch.chdir(study)
+    assert attnlab(*cell["command"].split()[1:]).code == 0
+    assert Run.open(study / "recall").predictions("test") == before
+    monkeypatch.chdir(tmp_path)
+    done = attnlab(*demo)
+    assert (done.code, done.err) == (0, ""), "nothing was trained again"
