@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from cases import MASKS, B, D, H, assert_same, drawn, mask_of, prefix, tokens
 from torch import Tensor
 
-from attnlab.attention import dot_product, fast_path
+from attnlab.attention import fast_path
 from attnlab.attention.cache import Cache
 from attnlab.attention.contract import AttentionMask, Positions
 from attnlab.attention.dot_product import DotProduct

@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 from processes import INTERVAL, NAME, STEPS, finish, outcome, start
 
+pytestmark = pytest.mark.precision
+
 HALF_WRITTEN = "save 2: half model.safetensors"
 STEP_POINTS = [f"after step {n}" for n in (1, 5, 6, 8, 12, 16, 18, 23, STEPS)]
 SAVE_POINTS = [

@@ -181,6 +181,35 @@ def test_a_config_without_its_parts_is_damaged(tmp_path: Path) -> None:
         Run.open(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("there", "message"),
+    [
+        (None, r"mine was made by an earlier version of attnlab, .* \(format 1, now 2\)\. Run its"),
+        (3, r"mine was made by another version of attnlab, .* \(format 3, now 2\)\."),
+    ],
+    ids=["before", "later"],
+)
+def test_a_run_that_was_kept_differently_is_refused(
+    tmp_path: Path, there: int | None, message: str
+) -> None:
+    run = begin(tmp_path, name="mine")
+    config = {**run.config, "format": there}
+    if there is None:
+        del config["format"]
+    (run.path / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    for look in (lambda: Run.open(run.path), lambda: begin(tmp_path, name="mine")):
+        with pytest.raises(UserError, match=message):
+            look()
+
+
+def test_hashes_of_rows_are_kept_by_split(tmp_path: Path) -> None:
+    run = begin(tmp_path)
+    run.write_rows("train", ["00ff", "ff00"])
+    assert run.rows("train") == ["00ff", "ff00"]
+    assert (run.path / "rows" / "train.txt").read_text() == "00ff\nff00\n"
+    assert run.rows("dev") == []
+
+
 def test_an_auto_is_decided_once_and_written_down(tmp_path: Path) -> None:
     run = begin(tmp_path)
     assert run.resolve_once("threads", lambda: 2) == 2
