@@ -3,7 +3,7 @@
 ATTNLAB_DATA=… python benchmarks/encoder_speed.py          # about 10 minutes
 
 Needs ATTNLAB_DATA/yelp, sst2 and weights. The same body, texts, batch size and longest length, the
-same optimiser and clipping, dropout on, all in one process by turns; the Trainer's model has a
+same optimizer and clipping, dropout on, all in one process by turns; the Trainer's model has a
 pooler besides, less than a thousandth of the arithmetic. It runs with its defaults, with texts of
 like length grouped, and with bfloat16 besides where the processor has it (emulated, it takes many
 times as long); its best is what we are measured against. A whole epoch of the same 640 texts is

@@ -35,7 +35,7 @@ from attnlab.recipes.knowledge.settings import (
     VocabularySettings,
 )
 from attnlab.runs.directory import Run, RunPlace
-from attnlab.training.settings import OptimiserSettings
+from attnlab.training.settings import OptimizerSettings
 from measure import hashes, write_result
 
 RUNS = Path("runs/knowledge_recall")
@@ -120,7 +120,7 @@ ABLATIONS: dict[str, Callable[[PretrainSettings], PretrainSettings]] = {
     "256 wide": lambda s: replace(s, model=replace(s.model, d_model=256)),
     "characters": lambda s: replace(s, vocabulary=VocabularySettings("characters")),
     "AdamW instead of Muon": lambda s: replace(
-        s, training=replace(s.training, optimiser=OptimiserSettings("adamw", lr=3e-3))
+        s, training=replace(s.training, optimizer=OptimizerSettings("adamw", lr=3e-3))
     ),
 }
 

@@ -24,7 +24,7 @@ from attnlab.models.sizes import SIZES
 from attnlab.recipes.knowledge.settings import RECIPES
 from attnlab.training import hardware
 from attnlab.training.distributed import World
-from attnlab.training.optimisation import Optimisation
+from attnlab.training.optimization import Optimization
 from attnlab.training.randomness import rng, seed_torch
 from attnlab.training.step import Stepper
 from measure import write_result
@@ -48,8 +48,8 @@ class OurTraining:
         batches = Batches(rows, batch_tokens=settings.batch_tokens, seed=0)
         task = NextToken(self.model, batches)
         how = hardware.use(hardware.choose(training, local_processes=1))
-        optimisation = Optimisation(self.model, task.parameter_groups(), training, steps=10_000)
-        self.stepper = Stepper(task, optimisation, training, how, World())
+        optimization = Optimization(self.model, task.parameter_groups(), training, steps=10_000)
+        self.stepper = Stepper(task, optimization, training, how, World())
         self.batches, self.number = batches, 0
 
     def step(self) -> int:

@@ -2,7 +2,7 @@
 
     python benchmarks/loop_overhead.py            # about two minutes
 
-Both train a small GPT on the same batches with the same optimiser, schedule and clipping; ours
+Both train a small GPT on the same batches with the same optimizer, schedule and clipping; ours
 also logs, shows progress, checks that every number is finite, and saves. They take turns step by
 step in one process, so that a noisy machine hurts both alike: whenever our loop asks for a batch,
 the bare loop takes its step first, on its own clock. Their final weights are compared, to be sure
@@ -31,7 +31,7 @@ from attnlab.runs.directory import RunPlace
 from attnlab.training.loop import train
 from attnlab.training.randomness import rng, seed_torch
 from attnlab.training.session import open_session
-from attnlab.training.settings import OptimiserSettings, ScheduleSettings, TrainingSettings
+from attnlab.training.settings import OptimizerSettings, ScheduleSettings, TrainingSettings
 from measure import write_result
 
 LR, DECAY, BETAS, CLIP = 1e-3, 0.1, (0.9, 0.95), 1.0
@@ -42,7 +42,7 @@ def training_settings(steps: int) -> TrainingSettings:
     """Return AdamW, which a bare loop would use, and no evaluations."""
     return TrainingSettings(
         length=f"{steps} steps",
-        optimiser=OptimiserSettings("adamw", lr=LR),
+        optimizer=OptimizerSettings("adamw", lr=LR),
         schedule=ScheduleSettings("linear"),
     )
 
@@ -66,14 +66,14 @@ class BareLoop:
         groups, named = self.task.parameter_groups(), dict(self.model.named_parameters())
         matrices = [named[name] for name in groups.matrices]
         others = [named[name] for name in (*groups.embeddings, *groups.vectors)]
-        self.optimiser = torch.optim.AdamW(
+        self.optimizer = torch.optim.AdamW(
             [{"params": matrices, "weight_decay": DECAY}, {"params": others, "weight_decay": 0.0}],
             lr=LR,
             betas=BETAS,
             fused=True,
         )
         schedules = torch.optim.lr_scheduler
-        self.schedule = schedules.LinearLR(self.optimiser, 1.0, 0.0, total_iters=steps)
+        self.schedule = schedules.LinearLR(self.optimizer, 1.0, 0.0, total_iters=steps)
         self.model.train()
 
     def step(self, step: int) -> None:
@@ -82,10 +82,10 @@ class BareLoop:
         scored = batch.targets != IGNORED
         logits = self.model.head(self.model.hidden(batch.inputs)[scored])
         loss = F.cross_entropy(logits, batch.targets[scored])
-        self.optimiser.zero_grad(set_to_none=True)
+        self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), CLIP)
-        self.optimiser.step()
+        self.optimizer.step()
         self.schedule.step()
 
 

@@ -1,7 +1,7 @@
 """The usual way to do the knowledge course: a plain GPT, padded blocks, one question at a time.
 
 Written from the course's description, as a yardstick: attention step by step over whole blocks,
-every example padded to the block, the optimiser with its defaults, greedy decoding that reads
+every example padded to the block, the optimizer with its defaults, greedy decoding that reads
 everything again for each character.
 """
 
@@ -112,7 +112,7 @@ class PlainTraining:
 
     def __init__(self, lines: list[str], characters: list[str], *, block: int, dropout: float):
         self.model = PlainGPT(len(characters), block, dropout=dropout)
-        self.optimiser = torch.optim.AdamW(self.model.parameters(), lr=6e-3, betas=(0.9, 0.95))
+        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=6e-3, betas=(0.9, 0.95))
         data = PaddedCorruption(lines, characters, block)
         self.loader = DataLoader(data, batch_size=128, shuffle=True)
         self.batches = iter(self.loader)
@@ -127,7 +127,7 @@ class PlainTraining:
         self.model.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
-        self.optimiser.step()
+        self.optimizer.step()
         return len(batch[0])
 
 

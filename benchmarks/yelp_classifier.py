@@ -45,7 +45,7 @@ def settings_of(
     training = replace(
         base.training,
         seed=seed,
-        optimiser=replace(base.training.optimiser, lr=lr),
+        optimizer=replace(base.training.optimizer, lr=lr),
         length=length,
     )
     return replace(
@@ -61,7 +61,7 @@ def settings_of(
 
 def run_of(settings: ClassifySettings, console: Console) -> Run:
     """Train, or show what is finished; a run is named by what it changes."""
-    lr, seed = settings.training.optimiser.lr, settings.training.seed
+    lr, seed = settings.training.optimizer.lr, settings.training.seed
     labels, length = settings.labels or "all", settings.training.length.replace(" ", "-")
     name = f"labels-{labels}-{length}-alpha-{settings.masked.alpha:g}-lr-{lr:g}-seed-{seed}"
     return find_job("classify-train").run(settings, place=RunPlace(RUNS, name), console=console)

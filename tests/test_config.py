@@ -20,7 +20,7 @@ from attnlab.recipes.knowledge.settings import (
     ObjectiveSettings,
     PretrainSettings,
 )
-from attnlab.training.settings import OptimiserSettings, TrainingSettings
+from attnlab.training.settings import OptimizerSettings, TrainingSettings
 
 
 @dataclass(frozen=True)
@@ -114,11 +114,11 @@ def test_empty_options_take_the_default_options_away() -> None:
     assert resolve(Bakery(), sets=["oven.options={}"]).oven == Oven("steam", heat=220, options={})
 
 
-def test_another_optimiser_has_no_option_of_muon() -> None:
-    settings = resolve(PretrainSettings(), sets=["training.optimiser.name=adamw"])
-    assert PretrainSettings().training.optimiser.options
-    assert settings.training.optimiser == replace(
-        PretrainSettings().training.optimiser, name="adamw", options={}
+def test_another_optimizer_has_no_option_of_muon() -> None:
+    settings = resolve(PretrainSettings(), sets=["training.optimizer.name=adamw"])
+    assert PretrainSettings().training.optimizer.options
+    assert settings.training.optimizer == replace(
+        PretrainSettings().training.optimizer, name="adamw", options={}
     )
 
 
@@ -276,13 +276,13 @@ def test_a_number_that_json_does_not_have_is_refused(value: str) -> None:
 
 def test_values_take_the_type_of_their_setting() -> None:
     """YAML reads 1e-3 as a text, since it has no dot."""
-    settings = resolve(PretrainSettings(), sets=["training.optimiser.lr=1e-3"])
-    assert settings.training.optimiser.lr == 0.001
+    settings = resolve(PretrainSettings(), sets=["training.optimizer.lr=1e-3"])
+    assert settings.training.optimizer.lr == 0.001
 
 
 def test_an_option_in_scientific_notation_is_a_number() -> None:
-    settings = resolve(PretrainSettings(), sets=["training.optimiser.options.adamw_lr=1e-3"])
-    assert settings.training.optimiser.options == {"adamw_lr": 0.001}
+    settings = resolve(PretrainSettings(), sets=["training.optimizer.options.adamw_lr=1e-3"])
+    assert settings.training.optimizer.options == {"adamw_lr": 0.001}
 
 
 MEMORIES = [MemorySize(), MemorySize(7, (4,)), MemorySize(2**20, (1, 3, 1))]
@@ -295,7 +295,7 @@ def pretrain_settings(draw: st.DrawFn) -> PretrainSettings:
         st.none() | st.booleans() | st.integers() | rates | st.text(st.characters(codec="utf-8"))
     )
     names = st.text("abcdefgh_", min_size=1)
-    optimiser = OptimiserSettings(
+    optimizer = OptimizerSettings(
         draw(st.sampled_from(["sgd", "adamw", "yes", "1", "a: b", "#x", ""])),
         lr=draw(rates),
         options=draw(st.dictionaries(names, values | st.lists(rates), max_size=3)),
@@ -303,7 +303,7 @@ def pretrain_settings(draw: st.DrawFn) -> PretrainSettings:
     training = TrainingSettings(
         length=draw(st.text(st.characters(codec="utf-8"))),
         seed=draw(st.integers(0)),
-        optimiser=optimiser,
+        optimizer=optimizer,
         clip=draw(st.floats(0, 1e300)),
         precision=draw(st.sampled_from(["auto", "float32", "bfloat16", "float64"])),
     )
@@ -400,7 +400,7 @@ def test_a_memory_without_orders_is_refused() -> None:
 @pytest.mark.parametrize("settings", [PretrainSettings, FinetuneSettings, DemoSettings])
 def test_every_setting_of_the_knowledge_lab_has_a_meaning(settings: type) -> None:
     fields = list(describe(settings))
-    assert {"model.memory.rows", "batch_tokens", "training.sparse_optimiser.options"} <= {
+    assert {"model.memory.rows", "batch_tokens", "training.sparse_optimizer.options"} <= {
         field.key for field in fields
     }
     assert [field.key for field in fields if len(field.meaning) < 5] == []
@@ -411,7 +411,7 @@ def test_only_options_are_open_to_any_key() -> None:
         "objective.options",
         "model.attention.options",
         "model.attention.position_options",
-        "training.optimiser.options",
-        "training.sparse_optimiser.options",
+        "training.optimizer.options",
+        "training.sparse_optimizer.options",
         "training.schedule.options",
     ]

@@ -11,7 +11,7 @@ import pytest
 from attnlab.attention import ATTENTION
 from attnlab.errors import UserError
 from attnlab.registry import Registry, load_part
-from attnlab.training.optimisers import OPTIMISERS
+from attnlab.training.optimizers import OPTIMIZERS
 from attnlab.training.schedules import SCHEDULES
 
 PACKAGE = "registry_zoo"
@@ -109,10 +109,10 @@ def test_a_name_that_is_not_the_file_name_is_refused(animals: Animals) -> None:
     ("registry", "some"),
     [
         (ATTENTION, {"dot_product"}),
-        (OPTIMISERS, {"adamw", "muon", "sgd"}),
+        (OPTIMIZERS, {"adamw", "muon", "sgd"}),
         (SCHEDULES, {"constant", "cosine", "linear"}),
     ],
-    ids=["attention", "optimiser", "schedule"],
+    ids=["attention", "optimizer", "schedule"],
 )
 def test_every_listed_name_of_the_house_can_be_had(
     registry: Registry[Callable[..., Any]], some: set[str]

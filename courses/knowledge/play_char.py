@@ -128,15 +128,15 @@ attempt(try_the_loss)
 # %%
 def train(model: GPT, examples: Callable[[], tuple[Tensor, Tensor]], *, steps: int) -> None:
     """Take some steps and print the loss now and then; given."""
-    optimiser = torch.optim.AdamW(model.parameters(), lr=3e-3, betas=(0.9, 0.95))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3, betas=(0.9, 0.95))
     model.train()
     for step in range(steps + 1):
         x, y = examples()
         loss = loss_of(model(x), y)
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimiser.step()
+        optimizer.step()
         if step % (steps // 5) == 0:
             print(f"step {step:4}: loss {loss.item():.3f}")
     model.eval()

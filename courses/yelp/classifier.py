@@ -68,7 +68,7 @@ def settings_of(options: argparse.Namespace) -> ClassifySettings:
         base.training,
         length=f"{options.num_train_epochs:.10g} epochs",
         seed=options.seed,
-        optimiser=replace(base.training.optimiser, lr=options.learning_rate),
+        optimizer=replace(base.training.optimizer, lr=options.learning_rate),
         evaluate_every=options.logging_steps if options.evaluate_during_training else 0,
     )
     return replace(

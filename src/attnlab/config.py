@@ -38,7 +38,7 @@ class SettingField:
     key: str
     meaning: str
     is_open: bool
-    """Whether any key may stand below this one, as in ``optimiser.options``."""
+    """Whether any key may stand below this one, as in ``optimizer.options``."""
 
 
 def resolve(

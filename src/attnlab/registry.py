@@ -1,8 +1,8 @@
 """Parts chosen by name. A name is a file name; listing the names imports none of the files.
 
-OPTIMISERS = Registry[Builder]("optimiser", package="attnlab.training.optimisers")
+OPTIMIZERS = Registry[Builder]("optimizer", package="attnlab.training.optimizers")
 
-@OPTIMISERS.register("adamw")       # in training/optimisers/adamw.py
+@OPTIMIZERS.register("adamw")       # in training/optimizers/adamw.py
 def adamw(groups, *, lr): ...
 """
 

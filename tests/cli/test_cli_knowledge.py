@@ -96,7 +96,7 @@ def test_a_demo_with_other_settings_under_the_same_name_is_refused(
     [
         ("model.n_heads=5", "d_model = 12 does not divide into n_heads = 5 heads."),
         ("world.people=75169", "people = 75169 is not possible: there are 75168 names."),
-        ("training.optimiser.name=muom", "no optimiser is called 'muom'. Did you mean 'muon'?"),
+        ("training.optimizer.name=muom", "no optimizer is called 'muom'. Did you mean 'muon'?"),
     ],
 )
 def test_a_mistake_in_a_demo_leaves_nothing_behind(
@@ -202,8 +202,8 @@ MISTAKES = {
     "malformed assignment": (["--set", "seed"], "--set seed: expected KEY=VALUE, for example"),
     "infinite number": (["--set", "training.clip=.inf"], "training.clip = inf is not possible"),
     "option of another type": (
-        ["--set", "training.optimiser.options.adamw_lr=2020-01-01"],
-        "optimiser 'muon': option adamw_lr = '2020-01-01' is not possible: input should be a valid",
+        ["--set", "training.optimizer.options.adamw_lr=2020-01-01"],
+        "optimizer 'muon': option adamw_lr = '2020-01-01' is not possible: input should be a valid",
     ),
     "bad name": (
         ["--name", "a/b"],
@@ -214,13 +214,13 @@ MISTAKES = {
         "training.length = '3 bananas' is not possible: give a number above 0 and one of steps",
     ),
     "no length": (["--length", "0 steps"], "training.length = '0 steps' is not possible"),
-    "unknown optimiser": (
-        ["--set", "training.optimiser.name=muom"],
-        "no optimiser is called 'muom'. Did you mean 'muon'? Known: adagrad, adam, adamw, muon",
+    "unknown optimizer": (
+        ["--set", "training.optimizer.name=muom"],
+        "no optimizer is called 'muom'. Did you mean 'muon'? Known: adagrad, adam, adamw, muon",
     ),
     "unknown option": (
-        ["--set", "training.optimiser.options.adam_lr=1"],
-        "optimiser 'muon' has no option 'adam_lr'. Did you mean 'adamw_lr'? It takes: ",
+        ["--set", "training.optimizer.options.adam_lr=1"],
+        "optimizer 'muon' has no option 'adam_lr'. Did you mean 'adamw_lr'? It takes: ",
     ),
     "unknown schedule": (
         ["--set", "training.schedule.name=cosin"],

@@ -222,7 +222,7 @@ def test_a_folder_that_is_no_run_is_never_overwritten(go: Go) -> None:
     [
         (["—model_type", "bert"], "—model_type has the wrong dash, as printed texts do: write --"),
         (["-model_type", "bert"], "-model_type has the wrong dash"),
-        ([*COMMON, "--learning_rate", "-1"], "training.optimiser.lr = -1.0 is not possible"),
+        ([*COMMON, "--learning_rate", "-1"], "training.optimizer.lr = -1.0 is not possible"),
         ([*COMMON, "--labels", "-3"], "labels = -3 is not possible"),
         ([*COMMON, "--data_dir", "nowhere"], "nowhere holds none of train.csv, train.tsv"),
         ([*COMMON, "--max_seq_length", "21"], "max_len = 21 is more than the 20 positions"),

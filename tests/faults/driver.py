@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from attnlab.cli import main
-from attnlab.training import checkpoint, optimisation
+from attnlab.training import checkpoint, optimization
 
 SPEC = json.loads(sys.argv.pop(1))
 KILL, RANK = SPEC.get("kill", ""), SPEC.get("rank", 0)
@@ -76,7 +76,7 @@ def around_each_rename(rename: Callable[..., Path]) -> Callable[..., Path]:
     return wrapped
 
 
-optimisation.Optimisation.step = after_each_step(optimisation.Optimisation.step)  # type: ignore[method-assign]
+optimization.Optimization.step = after_each_step(optimization.Optimization.step)  # type: ignore[method-assign]
 checkpoint.Checkpoints.save = around_each_save(checkpoint.Checkpoints.save)  # type: ignore[method-assign]
 checkpoint.write_synced = around_each_file(checkpoint.write_synced)
 Path.rename = around_each_rename(Path.rename)  # type: ignore[method-assign]

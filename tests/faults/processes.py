@@ -84,7 +84,7 @@ def outcome(folder: Path) -> dict[str, Any]:
         "metrics": [{k: v for k, v in line.items() if k not in timed} for line in lines],
         "newest": newest.name,
         "model": _sha256(newest / "model.safetensors"),
-        "optimiser": _sha256(newest / "optimiser.safetensors"),
+        "optimizer": _sha256(newest / "optimizer.safetensors"),
         **{split: (run / "predictions" / f"{split}.jsonl").read_text() for split in SPLITS},
         "best_step": record["best_step"],
         "scores": record["scores"],

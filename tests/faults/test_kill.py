@@ -22,7 +22,7 @@ SAVE_POINTS = [
     "save 1: half state.json",
     "save 2: before model.safetensors",
     "save 2: after model.safetensors",
-    "save 3: half optimiser.safetensors",
+    "save 3: half optimizer.safetensors",
     "save 3: after manifest.json",
     "save 3: before rename",
     "save 3: after rename",

@@ -279,7 +279,7 @@ def distance_by_descent(keys: np.ndarray, subset: list[int]) -> float:
 
 
 def test_a_thousand_random_rational_instances_agree_with_other_methods() -> None:
-    """The verdict against a linear programme, and its consequence against direct optimisation."""
+    """The verdict against a linear programme, and its consequence against direct optimization."""
     dice = np.random.default_rng(20240209)
     verdicts: Counter[str] = Counter()
     while verdicts.total() < 1000:

@@ -131,12 +131,12 @@ def test_ten_rows_are_learned_by_heart() -> None:
     torch.manual_seed(0)
     model = GPT(20, 7, d_model=24, n_heads=3, n_layers=1, dropout=0.0)
     task = NextToken(model, Batches(lambda _: rows, batch_tokens=60, seed=0))
-    optimiser = torch.optim.Adam(model.parameters(), lr=0.02)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
     for step in range(1, 61):
         term = task.loss(task.batch(step))["cross_entropy"]
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         (term.sum / term.weight).backward()
-        optimiser.step()
+        optimizer.step()
     with torch.no_grad():
         prompts = [row.tokens[:1] for row in rows]
         answers = continue_prompts(model, prompts, stop=0, max_new=6)

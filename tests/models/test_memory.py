@@ -10,8 +10,8 @@ from attnlab.models.decoding import continue_prompts
 from attnlab.models.gpt import GPT
 from attnlab.models.memory import NGramMemory
 from attnlab.models.sizes import MemorySize
-from attnlab.training.optimisation import build_optimisers
-from attnlab.training.settings import OptimiserSettings
+from attnlab.training.optimization import build_optimizers
+from attnlab.training.settings import OptimizerSettings
 
 B, T, D, V, ROWS = 2, 7, 12, 11, 1009
 ORDERS = (2, 3, 5)
@@ -151,14 +151,14 @@ def test_a_read_only_row_reads_the_same_and_gives_no_gradient() -> None:
 def test_a_row_that_was_learned_stays_where_it_is_while_it_is_only_read() -> None:
     """Momentum must not carry it on: a zero gradient is not the same to Adam as none."""
     memory, tokens = make(), make_tokens()
-    (optimiser,) = build_optimisers(
-        OptimiserSettings("sparse_adam", lr=0.1), {"sparse": {"table": memory.table.weight}}
+    (optimizer,) = build_optimizers(
+        OptimizerSettings("sparse_adam", lr=0.1), {"sparse": {"table": memory.table.weight}}
     )
     for is_read_only in ([False, False], [True, False]):
         before = memory.table.weight.detach().clone()
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         memory(tokens, torch.tensor(is_read_only)).square().sum().backward()
-        optimiser.step()
+        optimizer.step()
     moved = (memory.table.weight.detach() - before).abs().sum(-1).nonzero()[:, 0].tolist()
     assert set(moved) == set(memory.places(tokens)[1].flatten().tolist())
 

@@ -17,13 +17,13 @@ ROWS = [
 
 
 def trained(rows: list[TextRow], model: BertForSequenceClassification) -> None:
-    optimiser = torch.optim.AdamW(model.parameters(), lr=1e-2, weight_decay=0.0)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2, weight_decay=0.0)
     for _ in range(4):
         batch = collate_texts(rows)
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         scores = model(batch.tokens, batch.types, batch.padding)
         F.cross_entropy(scores, batch.targets[:, 0]).backward()
-        optimiser.step()
+        optimizer.step()
 
 
 def new_model() -> BertForSequenceClassification:

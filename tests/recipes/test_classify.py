@@ -34,7 +34,7 @@ from attnlab.report.sections.label_budget import budget_figure, by_budget
 from attnlab.report.story import tell
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training import loop
-from attnlab.training.settings import OptimiserSettings, TrainingSettings
+from attnlab.training.settings import OptimizerSettings, TrainingSettings
 from small_bert import TELLING, VOCABULARY, write_reviews, write_small_bert
 
 pytestmark = pytest.mark.precision
@@ -42,7 +42,7 @@ pytestmark = pytest.mark.precision
 QUIET = Console(quiet=True)
 TRAINING = TrainingSettings(
     length="120 steps",
-    optimiser=OptimiserSettings("adamw", lr=5e-3),
+    optimizer=OptimizerSettings("adamw", lr=5e-3),
     evaluate_every=20,
     threads=1,
 )
@@ -148,7 +148,7 @@ def test_a_stopped_run_goes_on_to_the_same_weights(
 def test_leaving_out_unused_rows_of_the_table_changes_no_answer(
     settings: ClassifySettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the recipe's own optimiser and clipping."""
+    """With the recipe's own optimizer and clipping."""
     settings = replace(settings, training=replace(TRAINING, length="20 steps", precision="float64"))
     small = trained(settings, tmp_path, "small")
     everything = UsedRows(np.arange(len(VOCABULARY)))

@@ -18,14 +18,14 @@ from attnlab.recipes.knowledge.ask import Respondent
 from attnlab.recipes.knowledge.settings import EvaluateSettings, PretrainSettings
 from attnlab.recipes.knowledge.world import write_world
 from attnlab.runs.directory import Run, RunPlace
-from attnlab.training.settings import OptimiserSettings, TrainingSettings
+from attnlab.training.settings import OptimizerSettings, TrainingSettings
 from small_bert import write_reviews, write_small_bert
 
 QUIET = Console(quiet=True)
 BOTH = ("float32", "bfloat16")
 OTHER = {"float32": "bfloat16", "bfloat16": "float32"}
 TRAINING = TrainingSettings(
-    length="30 steps", optimiser=OptimiserSettings("adamw", lr=5e-3), threads=1
+    length="30 steps", optimizer=OptimizerSettings("adamw", lr=5e-3), threads=1
 )
 
 

@@ -19,7 +19,7 @@ from attnlab.report.terminal import (
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.runs.metrics import MetricsFile
 
-SETTINGS = {"seed": 3, "model": {"width": 1234}, "optimiser": {"options": {}}}
+SETTINGS = {"seed": 3, "model": {"width": 1234}, "optimizer": {"options": {}}}
 SCORES = {
     "dev": {
         "metric": "accuracy",
@@ -113,7 +113,7 @@ def test_the_story_of_an_unfinished_run_has_settings_and_no_scores(tmp_path: Pat
         ["setting", "value"],
         ["seed", "3"],
         ["model.width", "1,234"],
-        ["optimiser.options", "–"],
+        ["optimizer.options", "–"],
     ]
 
 

@@ -20,7 +20,7 @@ from attnlab.training.checkpoint import (
     model_tensors,
 )
 
-FILES = ["model.safetensors", "optimiser.safetensors", "state.json", "manifest.json"]
+FILES = ["model.safetensors", "optimizer.safetensors", "state.json", "manifest.json"]
 
 
 def save(checkpoints: Checkpoints, step: int, *, best: int | None = None) -> None:
@@ -61,7 +61,7 @@ DAMAGES = [truncate, flip_a_bit, empty, Path.unlink]
 def test_what_was_saved_comes_back(checkpoints: Checkpoints) -> None:
     loaded = checkpoints.load(20)
     assert torch.equal(loaded.model["weight"], torch.full((3, 2), 20.0))
-    assert torch.equal(loaded.optimiser["weight/moment"], torch.ones(2))
+    assert torch.equal(loaded.optimizer["weight/moment"], torch.ones(2))
     assert loaded.state == {"step": 20, "best_step": None}
 
 

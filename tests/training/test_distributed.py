@@ -13,10 +13,10 @@ from torch import nn
 from toy import BATCH, ToyTask, toy_session
 
 from attnlab.training.loop import train
-from attnlab.training.settings import OptimiserSettings, TrainingSettings
+from attnlab.training.settings import OptimizerSettings, TrainingSettings
 
 SETTINGS = TrainingSettings(
-    length="15 steps", optimiser=OptimiserSettings("adamw", lr=0.01), precision="float64", threads=1
+    length="15 steps", optimizer=OptimizerSettings("adamw", lr=0.01), precision="float64", threads=1
 )
 
 

@@ -17,13 +17,13 @@ from toy import ToyTask, tensors, toy_session
 from attnlab.errors import DamagedFileError, StoppedError, UserError
 from attnlab.training import loop
 from attnlab.training.loop import Training, TrainingState, train
-from attnlab.training.settings import OptimiserSettings, ScheduleSettings, TrainingSettings
+from attnlab.training.settings import OptimizerSettings, ScheduleSettings, TrainingSettings
 from attnlab.training.step import NonFiniteError, Stepper
 from attnlab.training.task import Evaluation
 
 SETTINGS = TrainingSettings(
     length="12 steps",
-    optimiser=OptimiserSettings("muon", lr=0.02),
+    optimizer=OptimizerSettings("muon", lr=0.02),
     schedule=ScheduleSettings("cosine", warmup=3),
     precision="float64",
     threads=1,
@@ -95,14 +95,14 @@ def test_resume_would_notice_randomness_that_is_not_keyed_by_the_step(
     assert metrics(tmp_path / "cut") != metrics(tmp_path / "whole")
 
 
-def test_resume_would_notice_an_optimiser_that_starts_afresh(
+def test_resume_would_notice_an_optimizer_that_starts_afresh(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The mutant: the optimisers' tensors are not taken back."""
+    """The mutant: the optimizers' tensors are not taken back."""
     run(tmp_path / "whole", ToyTask())
     with stopped_at(5):
         run(tmp_path / "cut", ToyTask())
-    monkeypatch.setattr("attnlab.training.optimisation.Optimisation.load", lambda *_: None)
+    monkeypatch.setattr("attnlab.training.optimization.Optimization.load", lambda *_: None)
     run(tmp_path / "cut", ToyTask())
     assert metrics(tmp_path / "cut") != metrics(tmp_path / "whole")
 

@@ -7,18 +7,18 @@ import torch
 from torch import nn
 
 from attnlab.errors import UserError
-from attnlab.training.optimisation import build_schedule
+from attnlab.training.optimization import build_schedule
 from attnlab.training.schedules import SCHEDULES
 from attnlab.training.settings import ScheduleSettings
 
 
 def rates(settings: ScheduleSettings, steps: int) -> list[float]:
-    optimiser = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=2.0)
-    schedule = build_schedule(optimiser, settings, steps)
+    optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=2.0)
+    schedule = build_schedule(optimizer, settings, steps)
     found = []
     for _ in range(steps):
-        found.append(optimiser.param_groups[0]["lr"])
-        optimiser.step()
+        found.append(optimizer.param_groups[0]["lr"])
+        optimizer.step()
         schedule.step()
     return found
 

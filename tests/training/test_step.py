@@ -8,11 +8,11 @@ import pytest
 import torch
 from toy import BATCH, ToyTask, tensors, toy_stepper
 
-from attnlab.training.settings import OptimiserSettings, TrainingSettings
+from attnlab.training.settings import OptimizerSettings, TrainingSettings
 from attnlab.training.step import NonFiniteError, Stepper
 from attnlab.training.task import Term
 
-PLAIN = TrainingSettings(optimiser=OptimiserSettings("sgd", lr=0.1), clip=0, seed=3)
+PLAIN = TrainingSettings(optimizer=OptimizerSettings("sgd", lr=0.1), clip=0, seed=3)
 
 
 def after_three_steps(task: ToyTask, settings: TrainingSettings) -> dict[str, torch.Tensor]:
@@ -69,7 +69,7 @@ def test_a_loss_that_miscounts_its_weight_is_refused() -> None:
 
 def test_dropout_depends_on_the_seed_the_step_and_the_part_alone() -> None:
     task = ToyTask(dropout=0.5)
-    frozen = replace(PLAIN, optimiser=OptimiserSettings("sgd", lr=1e-30))
+    frozen = replace(PLAIN, optimizer=OptimizerSettings("sgd", lr=1e-30))
     first = toy_stepper(task, frozen).take(4).loss
     torch.rand(17)  # whatever else has drawn numbers
     assert toy_stepper(task, frozen).take(4).loss == first
@@ -82,14 +82,14 @@ def test_clipping_limits_the_norm_of_the_dense_gradients() -> None:
     task = ToyTask(sparse=True)
     stepper = toy_stepper(task, replace(PLAIN, clip=0.01))
     assert stepper.take(1).gradient_norm > 0.01
-    squares = [float((p.grad**2).sum()) for p in stepper.optimisation.dense if p.grad is not None]
+    squares = [float((p.grad**2).sum()) for p in stepper.optimization.dense if p.grad is not None]
     assert math.sqrt(sum(squares)) == pytest.approx(0.01, rel=1e-3)
 
 
 def test_a_parameter_without_a_gradient_is_left_alone() -> None:
     task = ToyTask()
     before = task.model.get_parameter("unused.weight").detach().double().clone()
-    adamw = replace(PLAIN, optimiser=OptimiserSettings("adamw", lr=0.1))
+    adamw = replace(PLAIN, optimizer=OptimizerSettings("adamw", lr=0.1))
     assert torch.equal(after_three_steps(task, adamw)["unused.weight"], before)
 
 

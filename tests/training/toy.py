@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from attnlab.runs.directory import RunPlace
 from attnlab.training.distributed import World
 from attnlab.training.hardware import Hardware
-from attnlab.training.optimisation import Optimisation
+from attnlab.training.optimization import Optimization
 from attnlab.training.parameter_groups import ParameterGroups
 from attnlab.training.randomness import rng
 from attnlab.training.session import Session, open_session
@@ -125,8 +125,8 @@ class ToyTask:
 
 def toy_stepper(task: ToyTask, settings: TrainingSettings, *, steps: int = 20) -> Stepper:
     task.model.to(torch.float64)
-    optimisation = Optimisation(task.model, task.parameter_groups(), settings, steps=steps)
-    return Stepper(task, optimisation, settings, CPU64, World())
+    optimization = Optimization(task.model, task.parameter_groups(), settings, steps=steps)
+    return Stepper(task, optimization, settings, CPU64, World())
 
 
 def toy_session(

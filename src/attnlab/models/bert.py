@@ -160,7 +160,7 @@ class BertForSequenceClassification(nn.Module):
         self.body = Bert(size, pooler=pooler)
         self.dropout = Dropout(size.dropout)
         self.classifier = nn.Linear(size.d_model, n_classes)
-        initialise(self, size)
+        initialize(self, size)
 
     def forward(
         self, tokens: Int[Tensor, "B T"], types: Int[Tensor, "B T"], padding: Padding = None
@@ -193,7 +193,7 @@ class BertForMaskedLanguageModel(nn.Module, FillsIn):
         super().__init__()
         self.body = Bert(size)
         self.masked = MaskedHead(size)
-        initialise(self, size)
+        initialize(self, size)
 
     def forward(
         self, tokens: Int[Tensor, "B T"], types: Int[Tensor, "B T"], padding: Padding = None
@@ -208,10 +208,10 @@ class BertForCLSMLM(BertForSequenceClassification, FillsIn):
     def __init__(self, size: BertSize, n_classes: int, *, pooler: bool = False) -> None:
         super().__init__(size, n_classes, pooler=pooler)
         self.masked = MaskedHead(size)
-        initialise(self.masked, size)
+        initialize(self.masked, size)
 
 
-def initialise(model: nn.Module, size: BertSize) -> None:
+def initialize(model: nn.Module, size: BertSize) -> None:
     """Draw matrices and tables, as BERT was; biases are zero."""
     for module in model.modules():
         if isinstance(module, nn.Linear | nn.Embedding):

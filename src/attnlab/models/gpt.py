@@ -68,7 +68,7 @@ class GPT(nn.Module):
         )
         self.ln_f = nn.LayerNorm(d_model)
         self.head = nn.Linear(d_model, vocab_size, bias=False)
-        self.apply(_initialise)
+        self.apply(_initialize)
         self.memory = NGramMemory(d_model, **vars(memory)) if memory.rows else None
 
     def forward(
@@ -151,7 +151,7 @@ class GPT(nn.Module):
         return found
 
 
-def _initialise(module: nn.Module) -> None:
+def _initialize(module: nn.Module) -> None:
     if isinstance(module, nn.Linear | nn.Embedding):
         nn.init.normal_(module.weight, std=0.02)
     if isinstance(module, nn.Linear) and module.bias is not None:

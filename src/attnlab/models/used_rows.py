@@ -1,6 +1,6 @@
 """A table of tokens with only those rows that any text needs.
 
-A row whose token never occurs has no gradient, so an optimiser without weight decay on tables never
+A row whose token never occurs has no gradient, so an optimizer without weight decay on tables never
 moves it: leaving it out changes nothing but the order in which clipping sums squares, and saves
 clearing, clipping and moving it in every step. A head that scores all tokens gives every row a
 gradient; with one, the table stays whole.

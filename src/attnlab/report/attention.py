@@ -11,7 +11,7 @@ from rich.text import Text
 
 from attnlab.evaluation.cost import Cost, exponent
 from attnlab.evaluation.findings import Finding
-from attnlab.report.figures import COLOURS, STROKES, STYLE
+from attnlab.report.figures import COLORS, STROKES, STYLE
 from attnlab.report.terminal import add_row, table_of
 
 LONG = 512
@@ -105,8 +105,8 @@ def costs_figure(costs: Sequence[Cost]) -> Figure:
                 axis.loglog(
                     [cost.length for cost in own],
                     [getattr(cost, what) for cost in own],
-                    color=COLOURS[index % len(COLOURS)],
-                    linestyle=STROKES[index // len(COLOURS) % len(STROKES)],
+                    color=COLORS[index % len(COLORS)],
+                    linestyle=STROKES[index // len(COLORS) % len(STROKES)],
                     marker=".",
                     label=name if grows is None else f"{name} (n^{grows:.2f})",
                 )

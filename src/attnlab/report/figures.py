@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 from attnlab.evaluation.comparison import Comparison
 
 INK = "#1a1b1c"
-COLOURS = ("#3b82c4", "#d9772b", "#459a55", "#a267b5", "#b58a1f", "#c85d72")
+COLORS = ("#3b82c4", "#d9772b", "#459a55", "#a267b5", "#b58a1f", "#c85d72")
 STROKES: Final = ("-", "--", ":")
 MOST_POINTS = 400
 STYLE: Any = {
@@ -51,7 +51,7 @@ def curves(runs: Mapping[str, Sequence[Mapping[str, Any]]], *, per_epoch: float 
         figure = Figure(figsize=(2 + 3 * len(panels), 3.2 + 0.12 * len(runs)), layout="constrained")
         axes = figure.subplots(1, len(panels), squeeze=False)[0]
         for axis, (title, keys) in zip(axes, panels, strict=True):
-            for colour, (name, lines) in zip(cycle(COLOURS), runs.items(), strict=False):
+            for colour, (name, lines) in zip(cycle(COLORS), runs.items(), strict=False):
                 for key, style in zip(keys, cycle(STROKES), strict=False):
                     label = _plain(name) if key == "loss" else None
                     look = {"color": colour, "linestyle": style, "label": label}
@@ -80,14 +80,14 @@ def score_bars(comparison: Comparison) -> Figure:
             low, high = condition.interval
             score = condition.score
             error = [[unit * max(0.0, score - low)], [unit * max(0.0, high - score)]]
-            axis.barh(row, unit * score, color=COLOURS[0], alpha=0.55, height=0.6)
+            axis.barh(row, unit * score, color=COLORS[0], alpha=0.55, height=0.6)
             axis.errorbar(unit * score, row, xerr=error, color=INK, capsize=4, linestyle="none")
             if len(condition.scores) > 1:
                 dots = [unit * one for one in condition.scores]
-                axis.plot(dots, [row] * len(dots), "o", color=COLOURS[1], markersize=4)
+                axis.plot(dots, [row] * len(dots), "o", color=COLORS[1], markersize=4)
             if condition.baseline:
                 guess = unit * condition.baseline["value"]
-                axis.plot([guess, guess], [row - 0.4, row + 0.4], color=COLOURS[5], linewidth=2)
+                axis.plot([guess, guess], [row - 0.4, row + 0.4], color=COLORS[5], linewidth=2)
         axis.set_yticks(
             range(len(conditions)), [_plain(condition.name) for condition in conditions]
         )

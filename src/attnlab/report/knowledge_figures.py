@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from attnlab.evaluation.confidence import risk_coverage
 from attnlab.evaluation.doubt import column, right
-from attnlab.report.figures import COLOURS, INK, STYLE
+from attnlab.report.figures import COLORS, INK, STYLE
 
 Rows = Sequence[Mapping[str, Any]]
 UNDRAWN = "▯"
@@ -22,7 +22,7 @@ def risk_coverage_figure(splits: Mapping[str, Rows], promises: Mapping[str, Any]
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(6.5, 3.6), layout="constrained")
         axis = figure.subplots()
-        for colour, (split, rows) in zip(COLOURS, splits.items(), strict=False):
+        for colour, (split, rows) in zip(COLORS, splits.items(), strict=False):
             curve = risk_coverage(column(rows, "confidence"), right(rows))
             axis.plot(100 * curve.coverage, 100 * curve.risk, color=colour, label=split)
             kept = promises.get(split)

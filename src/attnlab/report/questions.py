@@ -6,12 +6,12 @@ from rich.text import Text
 from attnlab.evaluation.doubt import Answer
 from attnlab.evaluation.intervals import percent
 
-COLOURS = {"retrieved": "green", "unsure": "yellow", "made up": "red"}
+COLORS = {"retrieved": "green", "unsure": "yellow", "made up": "red"}
 
 
 def answer_view(answer: Answer) -> RenderableType:
     """Show an answer with its verdict and the reason for it, then what else was likely."""
-    verdict = Text(answer.verdict, style=COLOURS[answer.verdict])
+    verdict = Text(answer.verdict, style=COLORS[answer.verdict])
     sure, agree = percent(answer.probability), percent(answer.agreement)
     lines = [
         Text.assemble((answer.text or "(nothing)", "bold"), "   ", verdict, f": {answer.reason}"),

@@ -2,7 +2,7 @@
 
     checkpoints/step-00000500/
         model.safetensors       trainable parameters and buffers by name, tied ones once
-        optimiser.safetensors   the optimisers' tensors, PARAMETER/KEY
+        optimizer.safetensors   the optimizers' tensors, PARAMETER/KEY
         state.json              step, best score, patience, schedules, length of metrics.jsonl
         manifest.json           SHA-256 of the three
 
@@ -26,13 +26,13 @@ from attnlab.assets.tensors import decode_safetensors
 from attnlab.errors import DamagedFileError
 from attnlab.runs.files import naming_the_path, read_json, sync_folder, to_json, write_synced
 
-MODEL, OPTIMISER, STATE, MANIFEST = (
+MODEL, OPTIMIZER, STATE, MANIFEST = (
     "model.safetensors",
-    "optimiser.safetensors",
+    "optimizer.safetensors",
     "state.json",
     "manifest.json",
 )
-EXPECTED = {MODEL, OPTIMISER, STATE}
+EXPECTED = {MODEL, OPTIMIZER, STATE}
 _STEP = re.compile(r"step-(\d{8,})")
 
 
@@ -41,7 +41,7 @@ class Checkpoint:
     """One moment of a run."""
 
     model: Mapping[str, Tensor]
-    optimiser: Mapping[str, Tensor]
+    optimizer: Mapping[str, Tensor]
     state: Mapping[str, Any]
 
 
@@ -67,7 +67,7 @@ class Checkpoints:
         """Write the checkpoint of a step, then remove those that nobody needs."""
         contents = {
             MODEL: _encode(checkpoint.model),
-            OPTIMISER: _encode(checkpoint.optimiser),
+            OPTIMIZER: _encode(checkpoint.optimizer),
             STATE: to_json(checkpoint.state),
         }
         manifest = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
@@ -92,7 +92,7 @@ class Checkpoints:
         folder = self.path(step)
         return Checkpoint(
             decode_safetensors(contents[MODEL], folder / MODEL),
-            decode_safetensors(contents[OPTIMISER], folder / OPTIMISER),
+            decode_safetensors(contents[OPTIMIZER], folder / OPTIMIZER),
             json.loads(contents[STATE]),
         )
 

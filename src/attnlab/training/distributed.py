@@ -52,7 +52,7 @@ class World:
     def sum_gradients(self, parameters: Sequence[nn.Parameter]) -> None:
         """Replace every gradient by its sum over all processes.
 
-        A parameter that no process has a gradient for keeps None, so that optimisers leave it
+        A parameter that no process has a gradient for keeps None, so that optimizers leave it
         alone exactly as they do in one process.
         """
         if self.size == 1:

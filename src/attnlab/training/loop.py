@@ -19,7 +19,7 @@ from attnlab.training.checkpoint import (
 )
 from attnlab.training.inference import inference
 from attnlab.training.length import count_steps, parse_length
-from attnlab.training.optimisation import Optimisation
+from attnlab.training.optimization import Optimization
 from attnlab.training.progress import Display, progress_display
 from attnlab.training.session import Session
 from attnlab.training.settings import ScheduleSettings, TrainingSettings
@@ -32,7 +32,7 @@ TIMED_STEPS = 10
 
 @dataclass(frozen=True)
 class TrainingState:
-    """How far a run is; with the weights and the optimisers' tensors, all there is to know."""
+    """How far a run is; with the weights and the optimizers' tensors, all there is to know."""
 
     step: int = 0
     best_step: int | None = None
@@ -67,8 +67,8 @@ class Training:
         task.model.to(session.hardware.device, session.hardware.parameter_dtype)
         self.steps = self._count_steps()
         groups = task.parameter_groups()
-        self.optimisation = Optimisation(task.model, groups, settings, steps=self.steps)
-        self.stepper = self._stepper(self.optimisation)
+        self.optimization = Optimization(task.model, groups, settings, steps=self.steps)
+        self.stepper = self._stepper(self.optimization)
         self.checkpoints = Checkpoints(
             session.run.path / "checkpoints", keep_last=settings.keep_last
         )
@@ -194,12 +194,12 @@ class Training:
             assert self._metrics is not None
             self.state = replace(self.state, metrics_bytes=self._metrics.sync())
             state = asdict(self.state) | {
-                "optimisation": self.optimisation.state(),
+                "optimization": self.optimization.state(),
                 "frozen_sha256": self.frozen_sha256,
             }
             self.checkpoints.save(
                 self.state.step,
-                Checkpoint(model_tensors(self.task.model), self.optimisation.tensors(), state),
+                Checkpoint(model_tensors(self.task.model), self.optimization.tensors(), state),
             )
 
         self.session.world.from_lead(write)
@@ -221,7 +221,7 @@ class Training:
                     " parameters differ. Give the base model the run was begun with."
                 )
             load_model_tensors(self.task.model, checkpoint.model)
-            self.optimisation.load(checkpoint.optimiser, saved.pop("optimisation"))
+            self.optimization.load(checkpoint.optimizer, saved.pop("optimization"))
             self.state = TrainingState(**saved)
             self._forget_a_lost_best()
         self.task.model.train()
@@ -251,7 +251,7 @@ class Training:
         before = {n: t.clone() for n, t in model_tensors(self.task.model).items()}
         plain = replace(self.settings, schedule=ScheduleSettings())
         groups, steps = self.task.parameter_groups(), 2 * TIMED_STEPS
-        stepper = self._stepper(Optimisation(self.task.model, groups, plain, steps=steps))
+        stepper = self._stepper(Optimization(self.task.model, groups, plain, steps=steps))
         self.task.model.train()
         for step in range(1, TIMED_STEPS + 1):
             stepper.take(step)  # the first steps are slower: caches fill, memory is mapped
@@ -262,9 +262,9 @@ class Training:
         load_model_tensors(self.task.model, before)
         return elapsed / TIMED_STEPS
 
-    def _stepper(self, optimisation: Optimisation) -> Stepper:
+    def _stepper(self, optimization: Optimization) -> Stepper:
         session = self.session
-        return Stepper(self.task, optimisation, self.settings, session.hardware, session.world)
+        return Stepper(self.task, optimization, self.settings, session.hardware, session.world)
 
 
 def train(task: Task[Any], settings: TrainingSettings, session: Session) -> TrainingState:

@@ -1,4 +1,4 @@
-"""Which parameters are of which kind, because optimisers treat the kinds differently."""
+"""Which parameters are of which kind, because optimizers treat the kinds differently."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -17,7 +17,7 @@ class ParameterGroups:
     vectors: tuple[str, ...] = ()
     """Biases, gains and other small ones: no weight decay."""
     sparse: tuple[str, ...] = ()
-    """Tables with sparse gradients: an optimiser of their own, no clipping."""
+    """Tables with sparse gradients: an optimizer of their own, no clipping."""
 
     @classmethod
     def of(cls, model: nn.Module, *, embeddings: Sequence[str] = ()) -> "ParameterGroups":

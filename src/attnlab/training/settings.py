@@ -10,16 +10,16 @@ Precision = Literal["auto", "float32", "bfloat16", "float64"]
 
 
 @dataclass(frozen=True)
-class OptimiserSettings:
-    """Which optimiser moves the parameters, and how fast."""
+class OptimizerSettings:
+    """Which optimizer moves the parameters, and how fast."""
 
     name: str = "adamw"
-    """A file of training/optimisers: adagrad, adam, adamw, muon (with AdamW for what is no matrix),
+    """A file of training/optimizers: adagrad, adam, adamw, muon (with AdamW for what is no matrix),
     sgd, sparse_adam."""
     lr: Annotated[float, Gt(0)] = 3e-4
     """Learning rate at the end of the warm-up."""
     options: dict[str, Any] = field(default_factory=dict)
-    """The optimiser's own options by name, such as weight_decay or betas."""
+    """The optimizer's own options by name, such as weight_decay or betas."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ class TrainingSettings:
     """How long: a number and steps, epochs, tokens or seconds. It becomes steps before step 1."""
     seed: Annotated[int, Ge(0)] = 0
     """Seed of everything random: order of the data, initial weights, dropout."""
-    optimiser: OptimiserSettings = OptimiserSettings()
-    sparse_optimiser: OptimiserSettings = OptimiserSettings("sparse_adam", lr=1e-2)
+    optimizer: OptimizerSettings = OptimizerSettings()
+    sparse_optimizer: OptimizerSettings = OptimizerSettings("sparse_adam", lr=1e-2)
     schedule: ScheduleSettings = ScheduleSettings()
     clip: Annotated[float, Ge(0)] = 1.0
     """Largest norm of the dense gradients; 0 leaves them as they are."""

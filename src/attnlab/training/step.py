@@ -1,4 +1,4 @@
-"""One optimiser step: every part's loss and gradient, agreed on by all processes."""
+"""One optimizer step: every part's loss and gradient, agreed on by all processes."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -11,7 +11,7 @@ from torch.nn.utils import clip_grads_with_norm_, get_total_norm
 from attnlab.errors import RunError
 from attnlab.training.distributed import World
 from attnlab.training.hardware import Hardware
-from attnlab.training.optimisation import Optimisation
+from attnlab.training.optimization import Optimization
 from attnlab.training.randomness import seed_torch
 from attnlab.training.settings import TrainingSettings
 from attnlab.training.signals import ASKING
@@ -42,7 +42,7 @@ class Stepper:
     """Takes steps on one task."""
 
     task: Task[Any]
-    optimisation: Optimisation
+    optimization: Optimization
     settings: TrainingSettings
     hardware: Hardware
     world: World
@@ -50,21 +50,21 @@ class Stepper:
     def take(self, step: int, *, asked_to_stop: Callable[[], int] = lambda: 0) -> StepResult:
         """Take one step; if any process was asked to stop meanwhile, all learn the signal."""
         batch = self.task.batch(step)
-        self.optimisation.zero_gradients()
+        self.optimization.zero_gradients()
         loss, sums = 0.0, dict.fromkeys(batch.weights, 0.0)
         for part in self._parts(batch, step):
             with self.hardware.autocast():
                 terms = self.task.loss(part)
             loss += self._backward(terms, part.weights, batch.weights, sums)
         loss, means, stop_signal = self._agree(loss, sums, batch.weights, asked_to_stop)
-        dense = [p for p in self.optimisation.dense if p.grad is not None]
+        dense = [p for p in self.optimization.dense if p.grad is not None]
         norm = get_total_norm([p.grad for p in dense if p.grad is not None])
         if not (math.isfinite(loss) and math.isfinite(norm) and self._sparse_is_finite()):
             raise self._explain(step, batch, loss)
         if self.settings.clip:
             clip_grads_with_norm_(dense, self.settings.clip, norm)
-        lr = self.optimisation.lr
-        self.optimisation.step()
+        lr = self.optimization.lr
+        self.optimization.step()
         return StepResult(loss, means, float(norm), lr, batch.tokens, stop_signal)
 
     def _parts(self, batch: Batch, step: int) -> Iterator[Batch]:
@@ -104,8 +104,8 @@ class Stepper:
         asked_to_stop: Callable[[], int],
     ) -> tuple[float, dict[str, float], int]:
         """Sum gradients, loss and terms over all processes; return loss, means and stop signal."""
-        self.world.sum_gradients(self.optimisation.dense)
-        self.world.sum_sparse_gradients(self.optimisation.sparse)
+        self.world.sum_gradients(self.optimization.dense)
+        self.world.sum_sparse_gradients(self.optimization.sparse)
         asked = [float(number == asked_to_stop()) for number in ASKING]
         numbers = self.world.sum_small([loss, *sums.values(), *asked])
         totals, asked = numbers[1 : 1 + len(sums)], numbers[1 + len(sums) :]
@@ -118,7 +118,7 @@ class Stepper:
         return numbers[0], means, signals[0] if signals else 0
 
     def _sparse_is_finite(self) -> bool:
-        gradients = [p.grad for p in self.optimisation.sparse if p.grad is not None]
+        gradients = [p.grad for p in self.optimization.sparse if p.grad is not None]
         return all(bool(g._values().isfinite().all()) for g in gradients)
 
     def _explain(self, step: int, batch: Batch, loss: float) -> NonFiniteError:
@@ -126,7 +126,7 @@ class Stepper:
         guilty = [
             name for i, name in enumerate(batch.ids) if not self._is_finite(batch, i, step)
         ] or list(batch.ids)
-        self.optimisation.zero_gradients()
+        self.optimization.zero_gradients()
         what = (
             f"the loss is {loss}"
             if not math.isfinite(loss)
@@ -139,7 +139,7 @@ class Stepper:
         )
 
     def _is_finite(self, batch: Batch, index: int, step: int) -> bool:
-        self.optimisation.zero_gradients()
+        self.optimization.zero_gradients()
         part = batch.part(index, len(batch.ids))
         seed_torch(self.settings.seed, "dropout", step, index)
         loss = 0.0
@@ -148,6 +148,6 @@ class Stepper:
                 terms = self.task.loss(part.to(self.hardware.device))
             sums = dict.fromkeys(batch.weights, 0.0)
             loss = self._backward(terms, part.weights, batch.weights, sums)
-        gradients = [p.grad for p in self.optimisation.dense if p.grad is not None]
+        gradients = [p.grad for p in self.optimization.dense if p.grad is not None]
         finite = math.isfinite(get_total_norm(gradients))
         return math.isfinite(loss) and finite and self._sparse_is_finite()

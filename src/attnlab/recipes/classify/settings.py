@@ -5,13 +5,13 @@ from typing import Annotated
 
 from annotated_types import Ge, Gt, Interval, Len
 
-from attnlab.training.settings import OptimiserSettings, ScheduleSettings, TrainingSettings
+from attnlab.training.settings import OptimizerSettings, ScheduleSettings, TrainingSettings
 
 MODEL = "model"
 """The folder of a run that holds its model in the hub's layout."""
 FINE_TUNING = TrainingSettings(
     length="3 epochs",
-    optimiser=OptimiserSettings(
+    optimizer=OptimizerSettings(
         "adamw", lr=3e-5, options={"weight_decay": 0.01, "betas": [0.9, 0.999]}
     ),
     schedule=ScheduleSettings("linear", warmup=0.1),

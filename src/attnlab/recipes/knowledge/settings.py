@@ -10,13 +10,13 @@ from attnlab.attention.settings import AttentionSettings
 from attnlab.data.settings import WorldSettings
 from attnlab.errors import UserError, did_you_mean
 from attnlab.models.sizes import SIZES, MemorySize, ModelSettings
-from attnlab.training.settings import OptimiserSettings, ScheduleSettings, TrainingSettings
+from attnlab.training.settings import OptimizerSettings, ScheduleSettings, TrainingSettings
 
 Value = TypeVar("Value")
 HeldOut = Annotated[float, Interval(ge=0, lt=1)]
 RECALL_TRAINING = TrainingSettings(
     length="4M tokens",
-    optimiser=OptimiserSettings("muon", lr=0.02, options={"adamw_lr": 3e-3}),
+    optimizer=OptimizerSettings("muon", lr=0.02, options={"adamw_lr": 3e-3}),
     schedule=ScheduleSettings("linear", warmup=0.03),
 )
 
@@ -128,7 +128,7 @@ class ConstantSettings:
 CHARACTERS = VocabularySettings("characters")
 ALIGNED_SPANS = ObjectiveSettings("span_corruption", {"block": 128, "shift": len("Where was ")})
 COURSE_MODEL = replace(SIZES["course"], dropout=0.0)
-COURSE_OPTIMISER = OptimiserSettings(
+COURSE_OPTIMIZER = OptimizerSettings(
     "adamw", lr=6e-4, options={"betas": [0.9, 0.95], "weight_decay": 0.1}
 )
 COURSE_SCHEDULE = ScheduleSettings("cosine", warmup=1, options={"final": 0.1})
@@ -148,7 +148,7 @@ RECIPES: dict[str, tuple[PretrainSettings, FinetuneSettings]] = {
             training=replace(
                 RECALL_TRAINING,
                 length="2 epochs",
-                optimiser=OptimiserSettings("muon", lr=0.002, options={"adamw_lr": 3e-4}),
+                optimizer=OptimizerSettings("muon", lr=0.002, options={"adamw_lr": 3e-4}),
             ),
         ),
     ),
@@ -160,7 +160,7 @@ RECIPES: dict[str, tuple[PretrainSettings, FinetuneSettings]] = {
             batch_tokens=128 * 58,
             training=TrainingSettings(
                 length="650 epochs",
-                optimiser=replace(COURSE_OPTIMISER, lr=6e-3),
+                optimizer=replace(COURSE_OPTIMIZER, lr=6e-3),
                 schedule=COURSE_SCHEDULE,
             ),
         ),
@@ -169,7 +169,7 @@ RECIPES: dict[str, tuple[PretrainSettings, FinetuneSettings]] = {
             model=SIZES["course"],
             batch_tokens=256 * 45,
             training=TrainingSettings(
-                length="10 epochs", optimiser=COURSE_OPTIMISER, schedule=COURSE_SCHEDULE
+                length="10 epochs", optimizer=COURSE_OPTIMIZER, schedule=COURSE_SCHEDULE
             ),
         ),
     ),
@@ -234,5 +234,5 @@ class ExtractionSettings:
     finetuning: TrainingSettings = replace(
         RECALL_TRAINING,
         length="20 epochs",
-        optimiser=OptimiserSettings("muon", lr=0.005, options={"adamw_lr": 1e-3}),
+        optimizer=OptimizerSettings("muon", lr=0.005, options={"adamw_lr": 1e-3}),
     )

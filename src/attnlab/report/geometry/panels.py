@@ -9,7 +9,7 @@ from matplotlib.gridspec import SubplotSpec
 
 from attnlab.geometry.kqv import Rate
 from attnlab.geometry.sharpness import Sharpness, mass_at
-from attnlab.report.figures import COLOURS, INK, STROKES
+from attnlab.report.figures import COLORS, INK, STROKES
 
 LEAST_ERROR = 1e-9
 """Smaller errors are below the figure."""
@@ -22,7 +22,7 @@ def bars(figure: Figure, place: SubplotSpec, *, series: Mapping[str, np.ndarray]
     axis = figure.add_subplot(place)
     n = len(next(iter(series.values())))
     width = 0.8 / len(series)
-    colours = iter(COLOURS)
+    colours = iter(COLORS)
     for i, (label, numbers) in enumerate(series.items()):
         places = np.arange(n) + (i - (len(series) - 1) / 2) * width
         colour = WANTED if label == "wanted" else next(colours)
@@ -45,7 +45,7 @@ def error_lines(
     """Draw the output's error against the length of the query, both logarithmic."""
     axis = figure.add_subplot(place)
     for i, (label, (lengths, errors)) in enumerate(lines.items()):
-        look: Any = {"color": COLOURS[i], "linestyle": STROKES[i], "label": label}
+        look: Any = {"color": COLORS[i], "linestyle": STROKES[i], "label": label}
         axis.loglog(lengths, np.where(errors < LEAST_ERROR, np.nan, errors), **look)
     axis.axhline(tolerance, color=INK, linestyle=":", linewidth=1)
     axis.annotate(
@@ -90,7 +90,7 @@ def noisy_keys(
     """Draw k_a of many draws in the plane of μ_a and μ_b, as in the assignment's figure 1."""
     axis: Any = figure.add_subplot(place)
     shown, away = keys[:MOST_DOTS], ignored[:MOST_DOTS]
-    axis.plot(*shown[~away].T, ".", color=COLOURS[5], alpha=0.35, label="draws of $k_a$")
+    axis.plot(*shown[~away].T, ".", color=COLORS[5], alpha=0.35, label="draws of $k_a$")
     axis.plot(*shown[away].T, ".", color="#808080", alpha=0.5, label="ignored: away from $\\mu_a$")
     for tip, name in (((1, 0), "$\\mu_a$"), ((0, 1), "$\\mu_b$")):
         axis.annotate("", tip, (0, 0), arrowprops={"arrowstyle": "-|>", "color": INK, "lw": 1.5})
@@ -108,7 +108,7 @@ def histograms(figure: Figure, place: SubplotSpec, *, series: Mapping[str, np.nd
     edges = np.linspace(0, 1, 42).tolist()  # ½ is in the middle of a bin
     for i, (label, weights) in enumerate(series.items()):
         share = np.full(len(weights), 1 / len(weights))
-        axis.hist(weights, edges, weights=share, color=COLOURS[i], alpha=0.6, label=label)
+        axis.hist(weights, edges, weights=share, color=COLORS[i], alpha=0.6, label=label)
     axis.axvline(0.5, color=INK, linestyle=":", linewidth=1)
     axis.set_xlabel("weight on $v_a$ (wanted: ½)")
     axis.set_ylabel("share of the draws")
@@ -120,7 +120,7 @@ def rate_lines(figure: Figure, place: SubplotSpec, *, rate: Rate, names: Sequenc
     axis = figure.add_subplot(place)
     squares = np.square(rate.betas)
     for i, (name, errors) in enumerate(zip(names, rate.errors.T, strict=True)):
-        axis.semilogy(squares, errors, ".-", color=COLOURS[i], label=name)
+        axis.semilogy(squares, errors, ".-", color=COLORS[i], label=name)
     axis.set_xlabel("β², β the length of the words")
     axis.set_ylabel("largest error of the context")
     _legend_above(axis)
@@ -131,7 +131,7 @@ def mass_line(figure: Figure, place: SubplotSpec, *, found: Sharpness) -> None:
     axis = figure.add_subplot(place)
     betas = np.linspace(0, max(1.6 * found.beta, 4), 200)
     mass = [mass_at(float(b), n_tokens=found.n_tokens, wanted=found.wanted) for b in betas]
-    axis.plot(betas, mass, color=COLOURS[0])
+    axis.plot(betas, mass, color=COLORS[0])
     axis.plot([found.beta] * 2, [0, found.mass], color=INK, linestyle=":", linewidth=1)
     axis.annotate(
         f"β = {found.beta:.3g}: {found.mass:g}", (found.beta, found.mass), xytext=(4, -14),

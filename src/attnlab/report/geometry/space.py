@@ -9,10 +9,10 @@ from matplotlib.gridspec import SubplotSpec
 from matplotlib.patheffects import withStroke
 from scipy.spatial import ConvexHull, QhullError
 
-from attnlab.report.figures import COLOURS, INK
+from attnlab.report.figures import COLORS, INK
 
 MARKERS = "*X"
-CHOSEN = COLOURS[5]
+CHOSEN = COLORS[5]
 
 
 def keys_panel(
@@ -40,7 +40,7 @@ def keys_panel(
         for i, (name, d) in enumerate(directions.items())
     ]
     for i, (label, point) in enumerate(points.items()):
-        look = {"marker": MARKERS[i % 2], "color": COLOURS[2 + i], "s": 70, "zorder": 4, **depth}
+        look = {"marker": MARKERS[i % 2], "color": COLORS[2 + i], "s": 70, "zorder": 4, **depth}
         axis.scatter(*_at_least_two(point)[:, None], label=label, **look)
     _frame(axis, np.vstack([keys, *tips, *map(_at_least_two, points.values())]), reach)
     if keys.shape[1] == 3:
@@ -76,11 +76,11 @@ def _hull(axis: Any, keys: np.ndarray) -> None:
         return
     if keys.shape[1] == 2:
         around = [*hull.vertices, hull.vertices[0]]
-        axis.fill(*keys[hull.vertices].T, color=COLOURS[0], alpha=0.1)
-        axis.plot(*keys[around].T, color=COLOURS[0], linewidth=0.8, alpha=0.7)
+        axis.fill(*keys[hull.vertices].T, color=COLORS[0], alpha=0.1)
+        axis.plot(*keys[around].T, color=COLORS[0], linewidth=0.8, alpha=0.7)
         return
     axis.plot_trisurf(
-        *keys.T, triangles=hull.simplices, color=COLOURS[0], alpha=0.12, edgecolor=COLOURS[0],
+        *keys.T, triangles=hull.simplices, color=COLORS[0], alpha=0.12, edgecolor=COLORS[0],
         linewidth=0.6,
     )  # fmt: skip
 
@@ -108,7 +108,7 @@ def _arrow(axis: Any, direction: np.ndarray, number: int, reach: float, label: s
     if length == 0:
         return direction
     tip: np.ndarray = direction / length * 1.2 * reach
-    look: dict[str, Any] = {"color": COLOURS[number], "label": label}
+    look: dict[str, Any] = {"color": COLORS[number], "label": label}
     if len(tip) == 3:
         look |= {"arrow_length_ratio": 0.12, "linewidth": 3.2 / (1 + number)}
     else:

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from attnlab.evaluation.comparable import aligned_answers, common_metric, common_split
 from attnlab.evaluation.comparison import Comparison, compare
 from attnlab.report.document import Block, Heading, Picture
-from attnlab.report.figures import COLOURS, STYLE
+from attnlab.report.figures import COLORS, STYLE
 from attnlab.report.sections.comparison import comparison_blocks
 from attnlab.report.sections.curves import curves
 from attnlab.runs.directory import Run
@@ -69,7 +69,7 @@ def budget_figure(comparisons: dict[str, Comparison], runs: Sequence[Run]) -> Fi
                 beside,
                 [100 * score for score in scores],
                 yerr=errors,
-                color=COLOURS[number % len(COLOURS)],
+                color=COLORS[number % len(COLORS)],
                 marker="o",
                 capsize=4,
                 label=label,
@@ -77,7 +77,7 @@ def budget_figure(comparisons: dict[str, Comparison], runs: Sequence[Run]) -> Fi
         first = next(iter(comparisons.values()))
         baseline = first.conditions[0].baseline
         if baseline:
-            axis.axhline(100 * baseline["value"], color=COLOURS[5], linewidth=1, label="guessing")
+            axis.axhline(100 * baseline["value"], color=COLORS[5], linewidth=1, label="guessing")
         axis.set_xticks(range(len(comparisons)), list(comparisons))
         axis.set_xlabel("labelled training texts")
         axis.set_ylabel(f"accuracy on {first.split} (%)")

@@ -1,7 +1,7 @@
-"""Schedules by name: one file each, a function from an optimiser to a torch schedule.
+"""Schedules by name: one file each, a function from an optimizer to a torch schedule.
 
 The warm-up stands before whatever schedule is chosen, so it is written once, in
-``training/optimisation.py``.
+``training/optimization.py``.
 """
 
 from collections.abc import Callable

@@ -7,6 +7,6 @@ from attnlab.training.schedules import SCHEDULES
 
 
 @SCHEDULES.register("constant")
-def constant(optimiser: Optimizer, steps: int) -> LRScheduler:
+def constant(optimizer: Optimizer, steps: int) -> LRScheduler:
     """Factor 1 at every step."""
-    return ConstantLR(optimiser, factor=1.0, total_iters=steps)
+    return ConstantLR(optimizer, factor=1.0, total_iters=steps)

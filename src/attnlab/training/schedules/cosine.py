@@ -7,8 +7,8 @@ from attnlab.training.schedules import SCHEDULES, FinalShare
 
 
 @SCHEDULES.register("cosine")
-def cosine(optimiser: Optimizer, steps: int, *, final: FinalShare = 0.0) -> LRScheduler:
+def cosine(optimizer: Optimizer, steps: int, *, final: FinalShare = 0.0) -> LRScheduler:
     """From the full rate to ``final`` times it, slowly at both ends."""
-    group = optimiser.param_groups[0]
+    group = optimizer.param_groups[0]
     full = group.get("initial_lr", group["lr"])  # a warm-up has lowered "lr" already
-    return CosineAnnealingLR(optimiser, T_max=steps, eta_min=final * full)
+    return CosineAnnealingLR(optimizer, T_max=steps, eta_min=final * full)

@@ -7,6 +7,6 @@ from attnlab.training.schedules import SCHEDULES, FinalShare
 
 
 @SCHEDULES.register("linear")
-def linear(optimiser: Optimizer, steps: int, *, final: FinalShare = 0.0) -> LRScheduler:
+def linear(optimizer: Optimizer, steps: int, *, final: FinalShare = 0.0) -> LRScheduler:
     """From the full rate to ``final`` times it."""
-    return LinearLR(optimiser, start_factor=1.0, end_factor=final, total_iters=steps)
+    return LinearLR(optimizer, start_factor=1.0, end_factor=final, total_iters=steps)

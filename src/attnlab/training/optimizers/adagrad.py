@@ -3,11 +3,11 @@
 import torch
 from torch.optim import Optimizer
 
-from attnlab.training.optimisers import OPTIMISERS, Parameters
-from attnlab.training.optimisers.grouping import NonNegative, decayed
+from attnlab.training.optimizers import OPTIMIZERS, Parameters
+from attnlab.training.optimizers.grouping import NonNegative, decayed
 
 
-@OPTIMISERS.register("adagrad")
+@OPTIMIZERS.register("adagrad")
 def adagrad(
     parameters: Parameters, *, lr: float, weight_decay: NonNegative = 0.0, eps: NonNegative = 1e-10
 ) -> list[Optimizer]:

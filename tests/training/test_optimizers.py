@@ -1,4 +1,4 @@
-"""Every optimiser: it learns, it resumes exactly, and it treats each kind of parameter rightly."""
+"""Every optimizer: it learns, it resumes exactly, and it treats each kind of parameter rightly."""
 
 import json
 from dataclasses import replace
@@ -9,25 +9,25 @@ from torch import nn
 from toy import ToyTask, toy_stepper
 
 from attnlab.errors import UserError
-from attnlab.training.optimisation import Optimisation
-from attnlab.training.optimisers import OPTIMISERS
-from attnlab.training.optimisers.muon import Muon, orthogonalise
+from attnlab.training.optimization import Optimization
+from attnlab.training.optimizers import OPTIMIZERS
+from attnlab.training.optimizers.muon import Muon, orthogonalize
 from attnlab.training.parameter_groups import ParameterGroups
-from attnlab.training.settings import OptimiserSettings, ScheduleSettings, TrainingSettings
+from attnlab.training.settings import OptimizerSettings, ScheduleSettings, TrainingSettings
 
-DENSE = [name for name in OPTIMISERS.names() if name != "sparse_adam"]
+DENSE = [name for name in OPTIMIZERS.names() if name != "sparse_adam"]
 RATES = {"sgd": 0.05, "adagrad": 0.1, "muon": 0.02}
 COSINE = ScheduleSettings("cosine", warmup=3)
 SPARSE = TrainingSettings(schedule=COSINE)
 
 
 def settings_for(name: str) -> TrainingSettings:
-    optimiser = OptimiserSettings(name, lr=RATES.get(name, 0.01))
-    return TrainingSettings(optimiser=optimiser, schedule=COSINE)
+    optimizer = OptimizerSettings(name, lr=RATES.get(name, 0.01))
+    return TrainingSettings(optimizer=optimizer, schedule=COSINE)
 
 
-def test_the_optimisers_of_the_house_are_listed() -> None:
-    assert {"adagrad", "adam", "adamw", "muon", "sgd", "sparse_adam"} <= set(OPTIMISERS.names())
+def test_the_optimizers_of_the_house_are_listed() -> None:
+    assert {"adagrad", "adam", "adamw", "muon", "sgd", "sparse_adam"} <= set(OPTIMIZERS.names())
 
 
 @pytest.mark.parametrize("name", DENSE)
@@ -52,8 +52,8 @@ def check_state_survives(settings: TrainingSettings, *, sparse: bool = True) -> 
     twin = ToyTask(sparse=sparse)
     copy = toy_stepper(twin, settings)
     twin.model.load_state_dict(task.model.state_dict())
-    tensors = {k: v.clone() for k, v in stepper.optimisation.tensors().items()}
-    copy.optimisation.load(tensors, json.loads(json.dumps(stepper.optimisation.state())))
+    tensors = {k: v.clone() for k, v in stepper.optimization.tensors().items()}
+    copy.optimization.load(tensors, json.loads(json.dumps(stepper.optimization.state())))
     for step in range(8, 15):
         expected, found = stepper.take(step), copy.take(step)
         assert found == expected
@@ -64,36 +64,36 @@ def check_state_survives(settings: TrainingSettings, *, sparse: bool = True) -> 
 
 
 @pytest.mark.parametrize("name", ["sparse_adam", "adagrad", "sgd"])
-def test_every_optimiser_for_sparse_tables_survives_saving_bit_for_bit(name: str) -> None:
-    check_state_survives(replace(SPARSE, sparse_optimiser=OptimiserSettings(name, lr=0.01)))
+def test_every_optimizer_for_sparse_tables_survives_saving_bit_for_bit(name: str) -> None:
+    check_state_survives(replace(SPARSE, sparse_optimizer=OptimizerSettings(name, lr=0.01)))
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"optimiser": OptimiserSettings("sparse_adam")}, "sparse_adam moves sparse tables only"),
+        ({"optimizer": OptimizerSettings("sparse_adam")}, "sparse_adam moves sparse tables only"),
         (
-            {"sparse_optimiser": OptimiserSettings("adamw")},
+            {"sparse_optimizer": OptimizerSettings("adamw")},
             r"adamw cannot move sparse tables \(tab",
         ),
-        ({"sparse_optimiser": OptimiserSettings("muon")}, "muon cannot move sparse tables"),
+        ({"sparse_optimizer": OptimizerSettings("muon")}, "muon cannot move sparse tables"),
         (
-            {"sparse_optimiser": OptimiserSettings("sgd", options={"momentum": 0.9})},
+            {"sparse_optimizer": OptimizerSettings("sgd", options={"momentum": 0.9})},
             "sgd with momentum cannot move sparse tables",
         ),
         (
-            {"optimiser": OptimiserSettings("adam", options={"lr": 7.0})},
+            {"optimizer": OptimizerSettings("adam", options={"lr": 7.0})},
             "learning rate is no option",
         ),
     ],
     ids=["sparse_adam on dense", "adamw on sparse", "muon on sparse", "momentum", "lr"],
 )
-def test_an_optimiser_for_the_wrong_tables_is_refused(
-    settings: dict[str, OptimiserSettings], message: str
+def test_an_optimizer_for_the_wrong_tables_is_refused(
+    settings: dict[str, OptimizerSettings], message: str
 ) -> None:
     model = ToyTask(sparse=True).model
     with pytest.raises(UserError, match=message):
-        Optimisation(model, ParameterGroups.of(model), replace(SPARSE, **settings), steps=3)
+        Optimization(model, ParameterGroups.of(model), replace(SPARSE, **settings), steps=3)
 
 
 def test_a_sparse_table_moves_only_where_it_was_looked_at() -> None:
@@ -112,10 +112,10 @@ def test_weight_decay_shrinks_matrices_alone(name: str) -> None:
         nn.init.ones_(parameter)
         parameter.grad = torch.zeros_like(parameter)
     settings = TrainingSettings(
-        optimiser=OptimiserSettings(name, lr=0.1, options={"weight_decay": 0.5})
+        optimizer=OptimizerSettings(name, lr=0.1, options={"weight_decay": 0.5})
     )
-    optimisation = Optimisation(model, ParameterGroups.of(model), settings, steps=2)
-    optimisation.step()
+    optimization = Optimization(model, ParameterGroups.of(model), settings, steps=2)
+    optimization.step()
     shrunk = {n for n, p in model.named_parameters() if bool((p < 1).any())}
     assert shrunk == {"1.weight"}
 
@@ -138,64 +138,64 @@ def test_orthogonalise_brings_singular_values_near_one_in_both_orientations() ->
     torch.manual_seed(2)
     wide = torch.randn(2, 5, 9, dtype=torch.float64)
     for matrices in (wide, wide.mT):
-        values = torch.linalg.svdvals(orthogonalise(matrices))
+        values = torch.linalg.svdvals(orthogonalize(matrices))
         assert float(values.min()) > 0.6
         assert float(values.max()) < 1.3
     # all matrices of one shape at once equals one at a time
-    torch.testing.assert_close(orthogonalise(wide)[1:], orthogonalise(wide[1:]), atol=1e-12, rtol=0)
+    torch.testing.assert_close(orthogonalize(wide)[1:], orthogonalize(wide[1:]), atol=1e-12, rtol=0)
 
 
-def build(model: nn.Module, optimiser: OptimiserSettings) -> Optimisation:
-    settings = TrainingSettings(optimiser=optimiser)
-    return Optimisation(model, ParameterGroups.of(model), settings, steps=5)
+def build(model: nn.Module, optimizer: OptimizerSettings) -> Optimization:
+    settings = TrainingSettings(optimizer=optimizer)
+    return Optimization(model, ParameterGroups.of(model), settings, steps=5)
 
 
 def test_muon_takes_matrices_and_adamw_the_rest() -> None:
-    optimisation = build(ToyTask().model, OptimiserSettings("muon", lr=0.02))
-    muon, adamw = optimisation.optimisers
+    optimization = build(ToyTask().model, OptimizerSettings("muon", lr=0.02))
+    muon, adamw = optimization.optimizers
     assert isinstance(muon, Muon)
     assert [p.ndim for group in muon.param_groups for p in group["params"]] == [2, 2, 2]
     assert isinstance(adamw, torch.optim.AdamW)
 
 
 @pytest.mark.parametrize(
-    ("optimiser", "message"),
+    ("optimizer", "message"),
     [
-        (OptimiserSettings("adamx"), "no optimiser is called 'adamx'. Did you mean 'adam"),
+        (OptimizerSettings("adamx"), "no optimizer is called 'adamx'. Did you mean 'adam"),
         (
-            OptimiserSettings("sgd", options={"momentun": 0.9}),
+            OptimizerSettings("sgd", options={"momentun": 0.9}),
             "'sgd' has no option 'momentun'. Did you mean 'momentum'",
         ),
         (
-            OptimiserSettings("adamw", options={"betas": [0.9, 1.5]}),
-            r"optimiser 'adamw': option betas = \[0.9, 1.5\] is not possible: input should be less",
+            OptimizerSettings("adamw", options={"betas": [0.9, 1.5]}),
+            r"optimizer 'adamw': option betas = \[0.9, 1.5\] is not possible: input should be less",
         ),
         (
-            OptimiserSettings("adam", options={"betas": 0.9}),
-            r"optimiser 'adam': option betas = 0.9 is not possible: input should be a valid tuple",
+            OptimizerSettings("adam", options={"betas": 0.9}),
+            r"optimizer 'adam': option betas = 0.9 is not possible: input should be a valid tuple",
         ),
     ],
     ids=["unknown name", "unknown option", "impossible value", "wrong type"],
 )
-def test_a_wrong_choice_is_explained(optimiser: OptimiserSettings, message: str) -> None:
+def test_a_wrong_choice_is_explained(optimizer: OptimizerSettings, message: str) -> None:
     with pytest.raises(UserError, match=message):
-        build(nn.Linear(2, 2), optimiser)
+        build(nn.Linear(2, 2), optimizer)
 
 
 def test_muon_refuses_what_is_no_matrix() -> None:
-    settings = TrainingSettings(optimiser=OptimiserSettings("muon"))
+    settings = TrainingSettings(optimizer=OptimizerSettings("muon"))
     groups = ParameterGroups(matrices=("weight",), vectors=("bias",))
     with pytest.raises(
         UserError, match=r"muon moves 2-D matrices only; weight has shape \(2, 2, 3"
     ):
-        Optimisation(nn.Conv1d(2, 2, 3), groups, settings, steps=5)
+        Optimization(nn.Conv1d(2, 2, 3), groups, settings, steps=5)
 
 
 def test_what_is_no_linear_layer_is_no_matrix_for_muon() -> None:
-    (adamw,) = build(nn.Conv1d(2, 2, 3), OptimiserSettings("muon")).optimisers
+    (adamw,) = build(nn.Conv1d(2, 2, 3), OptimizerSettings("muon")).optimizers
     assert isinstance(adamw, torch.optim.AdamW)
 
 
 def test_a_model_without_trainable_parameters_is_refused() -> None:
     with pytest.raises(UserError, match="nothing to train"):
-        build(nn.Linear(2, 2).requires_grad_(False), OptimiserSettings())
+        build(nn.Linear(2, 2).requires_grad_(False), OptimizerSettings())

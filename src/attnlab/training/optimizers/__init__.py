@@ -1,4 +1,4 @@
-"""Optimisers by name: one file each, a function from named parameters to torch optimisers."""
+"""Optimizers by name: one file each, a function from named parameters to torch optimizers."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
@@ -12,6 +12,6 @@ if TYPE_CHECKING:
 Parameters = Mapping[str, Mapping[str, "Parameter"]]
 """The parameters by kind (matrices, embeddings, vectors, sparse) and name."""
 
-OPTIMISERS = Registry[Callable[..., "list[Optimizer]"]](
-    "optimiser", package="attnlab.training.optimisers"
+OPTIMIZERS = Registry[Callable[..., "list[Optimizer]"]](
+    "optimizer", package="attnlab.training.optimizers"
 )

@@ -4,11 +4,11 @@ import torch
 from torch.optim import Optimizer
 
 from attnlab.errors import UserError
-from attnlab.training.optimisers import OPTIMISERS, Parameters
-from attnlab.training.optimisers.grouping import NonNegative, Share
+from attnlab.training.optimizers import OPTIMIZERS, Parameters
+from attnlab.training.optimizers.grouping import NonNegative, Share
 
 
-@OPTIMISERS.register("sparse_adam")
+@OPTIMIZERS.register("sparse_adam")
 def sparse_adam(
     parameters: Parameters,
     *,
@@ -21,7 +21,7 @@ def sparse_adam(
     if dense:
         raise UserError(
             f"sparse_adam moves sparse tables only, not {dense[0]}: it is for"
-            " training.sparse_optimiser."
+            " training.sparse_optimizer."
         )
     tables = list(parameters["sparse"].values())
     return [torch.optim.SparseAdam(tables, lr=lr, betas=betas, eps=eps)]

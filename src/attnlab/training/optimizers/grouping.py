@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from annotated_types import Ge, Interval
 
 from attnlab.errors import UserError
-from attnlab.training.optimisers import Parameters
+from attnlab.training.optimizers import Parameters
 
 NonNegative = Annotated[float, Ge(0)]
 Share = Annotated[float, Interval(ge=0, lt=1)]
@@ -23,9 +23,9 @@ def decayed(parameters: Parameters, weight_decay: float) -> list[dict[str, Any]]
 
 
 def refuse_sparse(parameters: Parameters, name: str) -> None:
-    """Say that an optimiser cannot move tables with sparse gradients."""
+    """Say that an optimizer cannot move tables with sparse gradients."""
     if parameters.get("sparse"):
         raise UserError(
             f"{name} cannot move sparse tables ({', '.join(parameters['sparse'])}): choose"
-            " sparse_adam, adagrad or sgd without momentum as training.sparse_optimiser."
+            " sparse_adam, adagrad or sgd without momentum as training.sparse_optimizer."
         )

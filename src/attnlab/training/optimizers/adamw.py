@@ -3,11 +3,11 @@
 import torch
 from torch.optim import Optimizer
 
-from attnlab.training.optimisers import OPTIMISERS, Parameters
-from attnlab.training.optimisers.grouping import NonNegative, Share, decayed, refuse_sparse
+from attnlab.training.optimizers import OPTIMIZERS, Parameters
+from attnlab.training.optimizers.grouping import NonNegative, Share, decayed, refuse_sparse
 
 
-@OPTIMISERS.register("adamw")
+@OPTIMIZERS.register("adamw")
 def adamw(
     parameters: Parameters,
     *,

@@ -20,9 +20,9 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from attnlab.errors import UserError
-from attnlab.training.optimisers import OPTIMISERS, Parameters
-from attnlab.training.optimisers.adamw import adamw
-from attnlab.training.optimisers.grouping import NonNegative, Share, refuse_sparse
+from attnlab.training.optimizers import OPTIMIZERS, Parameters
+from attnlab.training.optimizers.adamw import adamw
+from attnlab.training.optimizers.grouping import NonNegative, Share, refuse_sparse
 
 # Five rounds of this odd polynomial bring every singular value near 1; Jordan's coefficients.
 COEFFICIENTS, ROUNDS, SMALLEST_NORM = (3.4445, -4.775, 2.0315), 5, 1e-7
@@ -58,17 +58,17 @@ class Muon(Optimizer):
         moments = [self.state[p].setdefault("moment", torch.zeros_like(p)) for p in parameters]
         torch._foreach_lerp_(moments, gradients, 1 - group["momentum"])
         ahead = torch._foreach_lerp(gradients, moments, group["momentum"])
-        updates = orthogonalise(torch.stack(list(ahead))).unbind()
+        updates = orthogonalize(torch.stack(list(ahead))).unbind()
         rows, columns = parameters[0].shape
         rate = group["lr"] * math.sqrt(max(1.0, rows / columns))
         torch._foreach_mul_(parameters, 1 - group["lr"] * group["weight_decay"])
         torch._foreach_add_(parameters, updates, alpha=-rate)
 
 
-def orthogonalise(matrices: Float[Tensor, "N r c"]) -> Float[Tensor, "N r c"]:
+def orthogonalize(matrices: Float[Tensor, "N r c"]) -> Float[Tensor, "N r c"]:
     """Bring all singular values of each matrix near 1 by Newton-Schulz rounds."""
     if matrices.shape[-2] > matrices.shape[-1]:
-        turned: Tensor = orthogonalise(matrices.mT).mT
+        turned: Tensor = orthogonalize(matrices.mT).mT
         return turned
     a, b, c = COEFFICIENTS
     norms = torch.linalg.matrix_norm(matrices, keepdim=True).clamp(min=SMALLEST_NORM)
@@ -80,7 +80,7 @@ def orthogonalise(matrices: Float[Tensor, "N r c"]) -> Float[Tensor, "N r c"]:
     return x
 
 
-@OPTIMISERS.register("muon")
+@OPTIMIZERS.register("muon")
 def muon(
     parameters: Parameters,
     *,
@@ -97,14 +97,14 @@ def muon(
         if parameter.ndim != 2:
             raise UserError(
                 f"muon moves 2-D matrices only; {name} has shape {tuple(parameter.shape)}."
-                " Choose another optimiser, or let the task name it among the embeddings."
+                " Choose another optimizer, or let the task name it among the embeddings."
             )
-    optimisers: list[Optimizer] = []
+    optimizers: list[Optimizer] = []
     if matrices:
-        optimisers.append(
+        optimizers.append(
             Muon(matrices.values(), lr=lr, weight_decay=weight_decay, momentum=momentum)
         )
     rest = {**parameters, "matrices": {}}
     if any(rest.values()):
-        optimisers += adamw(rest, lr=adamw_lr, betas=adamw_betas)
-    return optimisers
+        optimizers += adamw(rest, lr=adamw_lr, betas=adamw_betas)
+    return optimizers
