@@ -23,7 +23,7 @@ from attnlab.models.next_token import NextToken
 from attnlab.models.sizes import SIZES
 from attnlab.recipes.knowledge.settings import RECIPES
 from attnlab.training import hardware
-from attnlab.training.distributed import World
+from attnlab.training.distributed import Processes
 from attnlab.training.optimization import Optimization
 from attnlab.training.randomness import rng, seed_torch
 from attnlab.training.step import Stepper
@@ -49,7 +49,7 @@ class OurTraining:
         task = NextToken(self.model, batches)
         how = hardware.use(hardware.choose(training, local_processes=1))
         optimization = Optimization(self.model, task.parameter_groups(), training, steps=10_000)
-        self.stepper = Stepper(task, optimization, training, how, World())
+        self.stepper = Stepper(task, optimization, training, how, Processes())
         self.batches, self.number = batches, 0
 
     def step(self) -> int:

@@ -12,7 +12,7 @@ from rich.console import Console
 from torch import Tensor, nn
 
 from attnlab.runs.directory import RunPlace
-from attnlab.training.distributed import World
+from attnlab.training.distributed import Processes
 from attnlab.training.hardware import Hardware
 from attnlab.training.optimization import Optimization
 from attnlab.training.parameter_groups import ParameterGroups
@@ -126,7 +126,7 @@ class ToyTask:
 def toy_stepper(task: ToyTask, settings: TrainingSettings, *, steps: int = 20) -> Stepper:
     task.model.to(torch.float64)
     optimization = Optimization(task.model, task.parameter_groups(), settings, steps=steps)
-    return Stepper(task, optimization, settings, CPU64, World())
+    return Stepper(task, optimization, settings, CPU64, Processes())
 
 
 def toy_session(

@@ -10,7 +10,7 @@ from torch import nn
 from toy import BATCH, ToyTask, toy_session
 
 from attnlab.errors import AttnlabError, UserError
-from attnlab.training.distributed import join_world
+from attnlab.training.distributed import join_processes
 from attnlab.training.loop import train
 from attnlab.training.step import NonFiniteError
 
@@ -19,16 +19,16 @@ def fail() -> None:
     raise UserError("the lead refuses")
 
 
-with join_world():  # once for all the sessions below
+with join_processes():  # once for all the sessions below
     folder = Path(sys.argv[1])
     task = ToyTask(dropout=0.3, sparse=True)
     errors = []
     with toy_session(folder, SETTINGS) as session:
         train(task, SETTINGS, session)
-        rank = session.world.rank
+        rank = session.processes.rank
         save_file(dict(task.model.named_parameters()), folder / f"weights-{rank}.safetensors")
         try:
-            session.world.from_lead(fail)
+            session.processes.from_lead(fail)
         except AttnlabError as error:
             errors.append([str(error), error.exit_code])
     for rows in (1, 2):  # one process has no row at all, or a table that nobody looks at

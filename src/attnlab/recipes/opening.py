@@ -37,7 +37,7 @@ def open_run(
     """
     training = getattr(settings, "training", None) or _asking(source)
     with open_session(job, settings, training, place=place, console=console) as session:
-        session.world.from_lead(lambda: refuse_changed_files(session.run, files))
+        session.processes.from_lead(lambda: refuse_changed_files(session.run, files))
         if not session.run.finished:
             _pin_attention(session, attention, source)
         yield session
@@ -65,6 +65,6 @@ def _pin_attention(session: Session, attention: AttentionSettings, source: Run |
     fast_path.use(session.resolve_once(FUSED_FROM, decide))
     session.insist(
         "attention_files",
-        session.world.from_lead(lambda: hash_of_users_files(attention)),
+        session.processes.from_lead(lambda: hash_of_users_files(attention)),
         what=f"the file of attention {attention.name!r}",
     )

@@ -19,7 +19,7 @@ from attnlab.errors import UserError
 from attnlab.recipes.jobs import find_job
 from attnlab.runs.directory import Run, RunPlace, run_name
 from attnlab.runs.study import Study, StudyOutcome
-from attnlab.training.distributed import World, join_world
+from attnlab.training.distributed import Processes, join_processes
 
 SettingsT = TypeVar("SettingsT")
 
@@ -67,15 +67,15 @@ def run_study(job: str, settings: Any, *, place: RunPlace, console: Console) -> 
     path = (place.root / run_name(job, to_dict(settings), place.name)).resolve()
     finished: dict[str, Run] = {}
     cells = study_plan.plan(settings, Finished(path, finished))
-    with _open(job, settings, place, study_plan.title) as world:
+    with _open(job, settings, place, study_plan.title) as processes:
         while waiting := ready(cells, finished):
             cell = waiting[0]
-            world.from_lead(partial(_announce, path, cell))
+            processes.from_lead(partial(_announce, path, cell))
             run, cell_place = find_job(cell.job).run, RunPlace(path, cell.name)
             finished[cell.name] = run(cell.settings, place=cell_place, console=console)
             cells = study_plan.plan(settings, Finished(path, finished))
         outcome = study_plan.close(settings, Finished(path, finished))
-        world.from_lead(lambda: Study.open(path).close(outcome))
+        processes.from_lead(lambda: Study.open(path).close(outcome))
     return Study.open(path)
 
 
@@ -103,17 +103,17 @@ def _announce(path: Path, cell: Cell) -> None:
 
 
 @contextmanager
-def _open(job: str, settings: Any, place: RunPlace, title: str) -> Iterator[World]:
+def _open(job: str, settings: Any, place: RunPlace, title: str) -> Iterator[Processes]:
     """Begin or continue the study of these settings; a mistake before step 1 leaves nothing."""
     begun: list[Study] = []
 
     def begin() -> None:
         begun.append(Study.begin(job, to_dict(settings), place, title=title))
 
-    with join_world() as world:
-        world.from_lead(begin)
+    with join_processes() as processes:
+        processes.from_lead(begin)
         try:
-            yield world
+            yield processes
         except UserError:
             for study in begun:
                 study.discard_if_untouched()

@@ -34,7 +34,7 @@ def run_without_training(
 
     if os.environ.get("WORLD_SIZE", "1") == "1":
         return Run(Path(begin_and_work()))
-    from attnlab.training.distributed import join_world  # loads torch
+    from attnlab.training.distributed import join_processes  # loads torch
 
-    with join_world() as world:
-        return Run(Path(world.from_lead(begin_and_work)))
+    with join_processes() as processes:
+        return Run(Path(processes.from_lead(begin_and_work)))

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from attnlab.errors import AttnlabError, UserError
 
 
-class World:
+class Processes:
     """Which process this is, and what all of them agree on."""
 
     def __init__(self, rank: int = 0, size: int = 1, local_size: int = 1) -> None:
@@ -123,15 +123,15 @@ def _raise_as_lead(message: str, exit_code: int) -> NoReturn:
 
 
 @contextmanager
-def join_world() -> Iterator[World]:
-    """Join the processes that torchrun started; alone, a world of one.
+def join_processes() -> Iterator[Processes]:
+    """Join the processes that torchrun started; or stay alone.
 
     Whoever joined first leaves: joining again after leaving may hang, and leaving must not wait
     for the interpreter's end, where gloo's threads are torn down under it.
     """
     size = int(os.environ.get("WORLD_SIZE", "1"))
     if size == 1:
-        yield World()
+        yield Processes()
         return
     missing = [k for k in ("RANK", "MASTER_ADDR", "MASTER_PORT") if k not in os.environ]
     if missing:
@@ -143,7 +143,7 @@ def join_world() -> Iterator[World]:
     if joined_here:
         # gloo carries CPU tensors and the small agreements; nccl is added for CUDA tensors.
         dist.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo")
-    yield World(dist.get_rank(), size, int(os.environ.get("LOCAL_WORLD_SIZE", str(size))))
+    yield Processes(dist.get_rank(), size, int(os.environ.get("LOCAL_WORLD_SIZE", str(size))))
     if joined_here:
         dist.barrier()
         dist.destroy_process_group()

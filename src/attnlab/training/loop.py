@@ -149,7 +149,7 @@ class Training:
         if evaluation is None:
             return False
         step = self.state.step
-        score = self.session.world.from_lead(lambda: evaluation.score)
+        score = self.session.processes.from_lead(lambda: evaluation.score)
         numbers = {} if score is None else {"score": float(score)}
         for name, value in {**numbers, **evaluation.metrics}.items():
             if not math.isfinite(value):
@@ -178,7 +178,7 @@ class Training:
             path = self.session.run.path / METRICS
             self._metrics = MetricsFile(path, keep=self.state.metrics_bytes)
 
-        self.session.world.from_lead(open_file)
+        self.session.processes.from_lead(open_file)
 
     def _log(self, line: Mapping[str, Any]) -> None:
         """Let the lead write a line; if it cannot, every process learns why."""
@@ -187,7 +187,7 @@ class Training:
             assert self._metrics is not None
             self._metrics.append(line)
 
-        self.session.world.from_lead(write)
+        self.session.processes.from_lead(write)
 
     def _save(self) -> None:
         def write() -> None:
@@ -202,7 +202,7 @@ class Training:
                 Checkpoint(model_tensors(self.task.model), self.optimization.tensors(), state),
             )
 
-        self.session.world.from_lead(write)
+        self.session.processes.from_lead(write)
 
     def restore(self) -> None:
         """Take up the newest whole checkpoint, if the run has one."""
@@ -211,7 +211,7 @@ class Training:
             self.checkpoints.remove_leftovers()
             return self.checkpoints.newest_complete(self.session.say)
 
-        step = self.session.world.from_lead(newest)
+        step = self.session.processes.from_lead(newest)
         if step is not None:
             checkpoint = self.checkpoints.load(step)
             saved = dict(checkpoint.state)
@@ -233,7 +233,7 @@ class Training:
         def problem() -> str | None:
             return self.checkpoints.problem(best) if best is not None else None
 
-        told = self.session.world.from_lead(problem)
+        told = self.session.processes.from_lead(problem)
         if told:
             self.session.say(f"{told} It was the best one on dev; the search starts afresh.")
             self.state = replace(self.state, best_step=None, best_score=None, worse_evaluations=0)
@@ -264,7 +264,7 @@ class Training:
 
     def _stepper(self, optimization: Optimization) -> Stepper:
         session = self.session
-        return Stepper(self.task, optimization, self.settings, session.hardware, session.world)
+        return Stepper(self.task, optimization, self.settings, session.hardware, session.processes)
 
 
 def train(task: Task[Any], settings: TrainingSettings, session: Session) -> TrainingState:

@@ -11,7 +11,7 @@ from rich.console import Console
 from attnlab.config import to_dict
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training import hardware
-from attnlab.training.distributed import World, join_world
+from attnlab.training.distributed import Processes, join_processes
 from attnlab.training.hardware import Hardware, refuse_other_precision
 from attnlab.training.settings import TrainingSettings
 
@@ -21,14 +21,14 @@ class Session:
     """A run that this process works on, with everything that was settled about it."""
 
     run: Run
-    world: World
+    processes: Processes
     hardware: Hardware
     console: Console | None
     """Where to show progress; None in every process but the lead."""
 
     def resolve_once(self, key: str, decide: Callable[[], Any]) -> Any:
         """Settle an `auto` for all processes, once in the life of the run."""
-        return self.world.from_lead(lambda: self.run.resolve_once(key, decide))
+        return self.processes.from_lead(lambda: self.run.resolve_once(key, decide))
 
     def insist(self, key: str, value: Any, *, what: str) -> None:
         """Refuse to go on with a run that was begun with another value of something."""
@@ -57,25 +57,25 @@ def open_session(
     job: str, settings: Any, training: TrainingSettings, *, place: RunPlace, console: Console
 ) -> Iterator[Session]:
     """Begin or continue the run of these settings; in all processes the same one."""
-    with join_world() as world, ExitStack() as stack:
+    with join_processes() as processes, ExitStack() as stack:
 
         def begin() -> str:
             run = stack.enter_context(Run.begin(job, to_dict(settings), place))
             stack.push(_take_back_if_it_never_began(run))
             return str(run.path)
 
-        run = Run(Path(world.from_lead(begin)))
-        choice = world.from_lead(
+        run = Run(Path(processes.from_lead(begin)))
+        choice = processes.from_lead(
             lambda: run.resolve_once(
-                "hardware", lambda: hardware.choose(training, local_processes=world.local_size)
+                "hardware", lambda: hardware.choose(training, local_processes=processes.local_size)
             )
         )
         refuse_other_precision(run.name, to_dict(training), choice["precision"])
-        session = Session(run, world, hardware.use(choice), console if world.lead else None)
-        begun_with = session.resolve_once("processes", lambda: world.size)
-        if begun_with != world.size:
+        session = Session(run, processes, hardware.use(choice), console if processes.lead else None)
+        begun_with = session.resolve_once("processes", lambda: processes.size)
+        if begun_with != processes.size:
             session.say(
-                f"{run.name} was begun with {begun_with} processes and goes on with {world.size}:"
+                f"{run.name} was begun with {begun_with} processes and goes on with {processes.size}:"
                 " equal up to rounding, not bit for bit."
             )
         yield session

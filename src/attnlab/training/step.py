@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.utils import clip_grads_with_norm_, get_total_norm
 
 from attnlab.errors import RunError
-from attnlab.training.distributed import World
+from attnlab.training.distributed import Processes
 from attnlab.training.hardware import Hardware
 from attnlab.training.optimization import Optimization
 from attnlab.training.randomness import seed_torch
@@ -45,7 +45,7 @@ class Stepper:
     optimization: Optimization
     settings: TrainingSettings
     hardware: Hardware
-    world: World
+    processes: Processes
 
     def take(self, step: int, *, asked_to_stop: Callable[[], int] = lambda: 0) -> StepResult:
         """Take one step; if any process was asked to stop meanwhile, all learn the signal."""
@@ -69,8 +69,10 @@ class Stepper:
 
     def _parts(self, batch: Batch, step: int) -> Iterator[Batch]:
         """Cut this process's parts out of the batch, each with its own dropout."""
-        accumulate, parts = self.settings.accumulate, self.world.size * self.settings.accumulate
-        for index in range(self.world.rank * accumulate, (self.world.rank + 1) * accumulate):
+        accumulate, parts = self.settings.accumulate, self.processes.size * self.settings.accumulate
+        for index in range(
+            self.processes.rank * accumulate, (self.processes.rank + 1) * accumulate
+        ):
             part = batch.part(index, parts)
             seed_torch(self.settings.seed, "dropout", step, index)
             if any(part.weights.values()):
@@ -104,10 +106,10 @@ class Stepper:
         asked_to_stop: Callable[[], int],
     ) -> tuple[float, dict[str, float], int]:
         """Sum gradients, loss and terms over all processes; return loss, means and stop signal."""
-        self.world.sum_gradients(self.optimization.dense)
-        self.world.sum_sparse_gradients(self.optimization.sparse)
+        self.processes.sum_gradients(self.optimization.dense)
+        self.processes.sum_sparse_gradients(self.optimization.sparse)
         asked = [float(number == asked_to_stop()) for number in ASKING]
-        numbers = self.world.sum_small([loss, *sums.values(), *asked])
+        numbers = self.processes.sum_small([loss, *sums.values(), *asked])
         totals, asked = numbers[1 : 1 + len(sums)], numbers[1 + len(sums) :]
         means = {
             name: total / weight

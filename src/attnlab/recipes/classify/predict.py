@@ -37,7 +37,7 @@ def run_predict(job: str, settings: PredictSettings, *, place: RunPlace, console
         source=source,
     ) as session:
         if not session.run.finished:
-            session.world.from_lead(lambda: _answer(classifier, examples, session))
+            session.processes.from_lead(lambda: _answer(classifier, examples, session))
         return session.run
 
 

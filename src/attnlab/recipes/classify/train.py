@@ -86,7 +86,7 @@ class FineTuning:
 
     def close(self, state: TrainingState) -> None:
         """Answer every split, export the model and close the run."""
-        self.session.world.from_lead(lambda: self._close(state))
+        self.session.processes.from_lead(lambda: self._close(state))
 
     def _evaluate(self) -> Evaluation | None:
         """Ask dev; its accuracy chooses the step that is kept."""
@@ -134,7 +134,7 @@ def need_texts_and_model(settings: ClassifySettings) -> None:
 
 def _read_model(name: str, session: Session) -> Pretrained:
     """Find a model and read it; a run goes on with the one that it was begun with."""
-    pretrained = read_bert(Path(session.world.from_lead(lambda: str(find_model(name)))))
+    pretrained = read_bert(Path(session.processes.from_lead(lambda: str(find_model(name)))))
     session.insist("base", pretrained.sha256, what=f"the model {name}")
     return pretrained
 

@@ -41,7 +41,7 @@ def run_evaluate(job: str, settings: EvaluateSettings, *, place: RunPlace, conso
             learner = saved.load()
             for questions in asked.values():
                 check_questions(learner, questions)
-            session.world.from_lead(
+            session.processes.from_lead(
                 lambda: _answer(learner, saved, asked, session, samples=settings.samples)
             )
         return session.run

@@ -41,7 +41,7 @@ class Lesson:
         longest = sorted(batches.epochs.rows(0), key=lambda row: -len(row.tokens))[:LEAK_ROWS]
         self.leak_rows = [row.tokens for row in longest]
         budget = SECONDS_BEFORE_TRAINING
-        session.world.from_lead(lambda: learner.leak(self.leak_rows, seconds=budget).to_dict())
+        session.processes.from_lead(lambda: learner.leak(self.leak_rows, seconds=budget).to_dict())
 
     def task(self, training: TrainingSettings) -> NextToken:
         """Return what the loop trains."""
@@ -56,7 +56,7 @@ class Lesson:
 
     def close(self, state: TrainingState, *, samples: int) -> None:
         """Answer every split and close the run."""
-        self.session.world.from_lead(lambda: self._close(state, samples))
+        self.session.processes.from_lead(lambda: self._close(state, samples))
 
     def _evaluate(self, *, chooses: bool) -> Evaluation | None:
         """Ask on the way; if it ``chooses`` the best step, then by held-out questions alone."""
