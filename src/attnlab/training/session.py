@@ -75,7 +75,7 @@ def open_session(
         begun_with = session.resolve_once("processes", lambda: processes.size)
         if begun_with != processes.size:
             session.say(
-                f"{run.name} was begun with {begun_with} processes and goes on with {processes.size}:"
-                " equal up to rounding, not bit for bit."
+                f"{run.name} was begun with {begun_with} processes and goes on with"
+                f" {processes.size}: equal up to rounding, not bit for bit."
             )
         yield session
