@@ -55,7 +55,7 @@ def files() -> dict[str, str]:
     }
 
 
-def recall(length: str, seed: int, change: Callable[[Any], Any] = lambda s: s) -> Run:
+def apply_context(length: str, seed: int, change: Callable[[Any], Any] = lambda s: s) -> Run:
     """Run the recipe for a number of tokens, perhaps with one thing changed."""
     settings = change(replace(RECIPES["recall"][0], **files()))
     training = replace(settings.training, length=f"{length} tokens", seed=seed, save_every=100_000)
@@ -79,7 +79,7 @@ def curve(lengths: list[str]) -> None:
     """Measure accuracy against seconds, three seeds a length."""
     points, everything = [], []
     for length in lengths:
-        runs = [recall(length, seed) for seed in SEEDS]
+        runs = [apply_context(length, seed) for seed in SEEDS]
         everything += runs
         estimate = Bootstrap.of_means([np.array([right(r) for r in runs], dtype=float)]).score(0)
         points.append(
@@ -133,7 +133,7 @@ def option(settings: PretrainSettings, **options: float) -> PretrainSettings:
 
 def questions_at_the_end() -> Run:
     """Read without questions, then finetune on them."""
-    start = recall(ABLATION_LENGTH, 0, lambda s: replace(s, questions="", dev=""))
+    start = apply_context(ABLATION_LENGTH, 0, lambda s: replace(s, questions="", dev=""))
     given = {name: path for name, path in files().items() if name != "corpus"}
     settings = replace(RECIPES["recall"][1], start=str(start.path), **given)
     settings = replace(settings, training=replace(settings.training, save_every=100_000))
@@ -145,10 +145,10 @@ def questions_at_the_end() -> Run:
 def ablations(_: list[str]) -> None:
     """Change one thing at a time, one seed each; the preference for answers with three."""
     found: dict[str, Any] = {}
-    runs = {name: recall(ABLATION_LENGTH, 0, change) for name, change in ABLATIONS.items()}
+    runs = {name: apply_context(ABLATION_LENGTH, 0, change) for name, change in ABLATIONS.items()}
     runs["questions at the end"] = questions_at_the_end()
     unpreferred = ABLATIONS["no preference for answers"]
-    longer = [recall(LONGER, seed, unpreferred) for seed in SEEDS]
+    longer = [apply_context(LONGER, seed, unpreferred) for seed in SEEDS]
     whole = runs["recall"]
     for name, run in runs.items():
         found[name.replace(" ", "_")] = {

@@ -8,10 +8,10 @@ import torch
 from cases import MASKS, B, D, H, assert_same, drawn, mask_of, may_look, softmax_where, tokens
 from torch import Tensor
 
-from attnlab.attention import aft
-from attnlab.attention.aft import AttentionFree
 from attnlab.attention.cache import Cache
 from attnlab.attention.contract import AttentionMask
+from attnlab.attention.variants import aft
+from attnlab.attention.variants.aft import AttentionFree
 from attnlab.errors import UserError
 from attnlab.evaluation.leakage import layer_leak
 

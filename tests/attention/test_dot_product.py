@@ -8,9 +8,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attnlab.attention import contract, dot_product
+from attnlab.attention import contract
 from attnlab.attention.contract import AttentionMask
-from attnlab.attention.dot_product import DotProduct
+from attnlab.attention.variants import dot_product
+from attnlab.attention.variants.dot_product import DotProduct
 from attnlab.errors import UserError
 
 B, T, D, H = 2, 7, 12, 3

@@ -13,8 +13,8 @@ from torch import Tensor
 from attnlab.attention import fast_path
 from attnlab.attention.cache import Cache
 from attnlab.attention.contract import AttentionMask, Positions
-from attnlab.attention.dot_product import DotProduct
 from attnlab.attention.positions import POSITIONS
+from attnlab.attention.variants.dot_product import DotProduct
 from attnlab.evaluation.leakage import layer_leak
 
 T = 7

@@ -8,18 +8,18 @@ import torch
 from cases import D, H, K, assert_same, drawn, in_heads, side_by_side, softmax_where, tokens
 from torch import Tensor, nn
 
-from attnlab.attention.additive import Additive
 from attnlab.attention.contract import AttentionMask
-from attnlab.attention.cosine import Cosine
-from attnlab.attention.custom import Custom
-from attnlab.attention.dot_product import DotProduct
-from attnlab.attention.gaussian import Gaussian
-from attnlab.attention.hard import Hard
-from attnlab.attention.late_mask import LateMask
-from attnlab.attention.mlp_projection import MlpProjection
-from attnlab.attention.random_synthesizer import RandomSynthesizer
-from attnlab.attention.shared_projection import SharedProjection
-from attnlab.attention.synthesizer import Synthesizer
+from attnlab.attention.variants.additive import Additive
+from attnlab.attention.variants.cosine import Cosine
+from attnlab.attention.variants.custom import Custom
+from attnlab.attention.variants.dot_product import DotProduct
+from attnlab.attention.variants.gaussian import Gaussian
+from attnlab.attention.variants.hard import Hard
+from attnlab.attention.variants.late_mask import LateMask
+from attnlab.attention.variants.mlp_projection import MlpProjection
+from attnlab.attention.variants.random_synthesizer import RandomSynthesizer
+from attnlab.attention.variants.shared_projection import SharedProjection
+from attnlab.attention.variants.synthesizer import Synthesizer
 from attnlab.errors import UserError
 from attnlab.evaluation.leakage import layer_leak
 

@@ -9,12 +9,12 @@ from torch import Tensor
 
 from attnlab.attention.cache import Cache
 from attnlab.attention.contract import AttentionMask, Positions
-from attnlab.attention.dot_product import DotProduct
 from attnlab.attention.positions.alibi import AlibiPositions
 from attnlab.attention.positions.learned import LearnedPositions
 from attnlab.attention.positions.none import NoPositions
 from attnlab.attention.positions.rotary import RotaryPositions
 from attnlab.attention.positions.sinusoidal import SinusoidalPositions
+from attnlab.attention.variants.dot_product import DotProduct
 from attnlab.errors import UserError
 
 T = 7

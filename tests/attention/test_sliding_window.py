@@ -20,10 +20,10 @@ from cases import (
 )
 from torch import Tensor
 
-from attnlab.attention import sliding_window
 from attnlab.attention.contract import AttentionMask, Positions
 from attnlab.attention.positions import POSITIONS
-from attnlab.attention.sliding_window import SlidingWindow
+from attnlab.attention.variants import sliding_window
+from attnlab.attention.variants.sliding_window import SlidingWindow
 from attnlab.evaluation.leakage import layer_leak
 
 SHORT, LONG = 7, 130

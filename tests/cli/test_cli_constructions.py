@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attnlab.attention.hard import Hard
+from attnlab.attention.variants.hard import Hard
 from attnlab.geometry import explanation
 from attnlab.report.geometry.constructions import LEARNS, NO_GRADIENT
 from conftest import Attnlab, as_json, flowing, solve

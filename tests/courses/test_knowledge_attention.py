@@ -9,8 +9,8 @@ import torch
 from course_files import load
 
 from attnlab.attention.contract import AttentionMask
-from attnlab.attention.dot_product import DotProduct
-from attnlab.attention.synthesizer import Synthesizer
+from attnlab.attention.variants.dot_product import DotProduct
+from attnlab.attention.variants.synthesizer import Synthesizer
 from attnlab.errors import UserError
 
 B, T, D, H, BLOCK = 2, 7, 12, 3, 8

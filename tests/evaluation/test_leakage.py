@@ -10,9 +10,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from attnlab.attention.contract import AttentionMask, AttentionOutput
-from attnlab.attention.dot_product import DotProduct
-from attnlab.attention.late_mask import LateMask
 from attnlab.attention.settings import AttentionSettings
+from attnlab.attention.variants.dot_product import DotProduct
+from attnlab.attention.variants.late_mask import LateMask
 from attnlab.errors import UserError
 from attnlab.evaluation.leakage import (
     Leak,
@@ -98,7 +98,7 @@ def test_a_late_mask_is_found_and_believed_since_it_is_declared() -> None:
 def test_a_leak_that_nobody_declared_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "sly.py"
     path.write_text(
-        "from attnlab.attention.late_mask import LateMask\n"
+        "from attnlab.attention.variants.late_mask import LateMask\n"
         "class Sly(LateMask):\n"
         "    breaks = frozenset()\n",
         encoding="utf-8",

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from attnlab.attention.contract import AttentionMask
-from attnlab.attention.synthesizer import Synthesizer
+from attnlab.attention.variants.synthesizer import Synthesizer
 from grading import probe
 from grading.findings import Finding, judge, not_judged
 

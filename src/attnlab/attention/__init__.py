@@ -8,4 +8,4 @@ from attnlab.registry import Registry
 if TYPE_CHECKING:
     from torch.nn import Module
 
-ATTENTION = Registry[Callable[..., "Module"]]("attention", package="attnlab.attention")
+ATTENTION = Registry[Callable[..., "Module"]]("attention", package="attnlab.attention.variants")

@@ -13,9 +13,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from attnlab.attention.contract import AttentionMask, check_length
-from attnlab.attention.dot_product import DotProduct, dot_product_attention
 from attnlab.attention.functional import merge_heads, split_heads
-from attnlab.attention.pairs import Context
+from attnlab.attention.softmax_core import Context
+from attnlab.attention.variants.dot_product import DotProduct, dot_product_attention
 from attnlab.models.sizes import BertSize
 from attnlab.training.dropout import Dropout
 

@@ -59,8 +59,8 @@ def to_course(model: GPT) -> dict[str, Tensor]:
             tensors["pos_emb"] = value[None]
         else:
             tensors[name] = value[..., :-1].clone() if SHORTER.fullmatch(name) else value
-    reach = torch.ones(model.max_len, model.max_len).tril()[None, None]
-    masks = {f"blocks.{number}.attn.mask": reach.clone() for number in range(len(model.blocks))}
+    mask = torch.ones(model.max_len, model.max_len).tril()[None, None]
+    masks = {f"blocks.{number}.attn.mask": mask.clone() for number in range(len(model.blocks))}
     return tensors | masks
 
 

@@ -17,7 +17,7 @@ from attnlab.report.terminal import add_row, table_of
 WORDS = ("u_a", "u_b", "u_c", "u_d")
 NO_GRADIENT = ("query.weight", "query.bias", "key.weight", "key.bias")
 LEARNS = ("value.weight", "value.bias", "proj.weight", "proj.bias")
-"""The parameters of attnlab.attention.hard; a test keeps the two lists true."""
+"""The parameters of attnlab.attention.variants.hard; a test keeps the two lists true."""
 
 
 def heads_view(drawn: NoisyHeads) -> RenderableType:
@@ -116,7 +116,7 @@ def argmax_view(found: HardAndSoft) -> RenderableType:
     return Group(
         Text(f"Argmax attention: {winner}", "bold"), "", weights, "", table, "",
         Text(_radius_words(found)),
-        Text("In attention/hard (attnlab attention show hard) therefore no gradient reaches"
+        Text("In hard attention (attnlab attention show hard) therefore no gradient reaches"
              f" {', '.join(NO_GRADIENT)}; {', '.join(LEARNS)} still learn. straight_through=true"
              " chooses as hard and learns as softmax does."),
     )  # fmt: skip

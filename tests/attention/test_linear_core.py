@@ -22,13 +22,13 @@ from cases import (
 )
 from torch import Tensor
 
-from attnlab.attention import sums
+from attnlab.attention import linear_core
 from attnlab.attention.cache import Cache
 from attnlab.attention.contract import AttentionMask, Prefix
-from attnlab.attention.dot_product import DotProduct
-from attnlab.attention.linear import Linear
-from attnlab.attention.performer import Performer, draw_directions
-from attnlab.attention.sums import causal_sums
+from attnlab.attention.linear_core import causal_sums
+from attnlab.attention.variants.dot_product import DotProduct
+from attnlab.attention.variants.linear import Linear
+from attnlab.attention.variants.performer import Performer, draw_directions
 from attnlab.evaluation.leakage import layer_leak
 
 SHORT, LONG = 7, 150  # the long one is more than two chunks
@@ -137,7 +137,7 @@ def test_the_comparison_notices_wrong_sums(
     variant: type[Linear] | type[Performer],
     bug: Callable[..., tuple[Tensor, Tensor]],
 ) -> None:
-    monkeypatch.setattr(sums, "causal_sums", bug)
+    monkeypatch.setattr(linear_core, "causal_sums", bug)
     with pytest.raises(AssertionError, match="Tensor-likes are not close"):
         check(variant, LONG, CAUSAL)
 
@@ -153,7 +153,7 @@ def test_not_even_a_rounding_of_the_future_reaches_the_past(
 def test_the_meter_finds_a_future_that_is_counted(
     monkeypatch: pytest.MonkeyPatch, variant: type[Linear] | type[Performer]
 ) -> None:
-    monkeypatch.setattr(sums, "causal_sums", own_chunk_unmasked)
+    monkeypatch.setattr(linear_core, "causal_sums", own_chunk_unmasked)
     assert layer_leak(make(variant), tokens(LONG)).found
 
 

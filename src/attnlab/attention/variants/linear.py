@@ -11,8 +11,8 @@ from attnlab.attention import ATTENTION
 from attnlab.attention.cache import Cache
 from attnlab.attention.contract import AttentionMask, AttentionOutput, Prefix, check_heads
 from attnlab.attention.functional import init_qkv_proj, merge_heads, split_heads_qkv
-from attnlab.attention.pairs import Context
-from attnlab.attention.sums import attend_by_sums, weights_of
+from attnlab.attention.linear_core import attend_by_sums, weights_of
+from attnlab.attention.softmax_core import Context
 from attnlab.training.dropout import Dropout
 
 

@@ -12,7 +12,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attnlab.attention.cache import has_rows
-from attnlab.attention.pairs import Context
+from attnlab.attention.softmax_core import Context
 
 CHUNK = 64
 """Tokens that are compared pair by pair; what lies before them is met as one sum."""

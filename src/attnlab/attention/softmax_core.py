@@ -27,12 +27,12 @@ class Context(NamedTuple):
         return 0 if self.prefix is None else self.prefix.keys.shape[2]
 
 
-class Reach(NamedTuple):
-    """How far a query sees: what to add to its scores, and which queries see nothing at all."""
+class Bias(NamedTuple):
+    """What a mask and the positions do to scores, and which queries see nothing at all."""
 
-    bias: Float[Tensor, "b h T S"] | None = None
+    added: Float[Tensor, "b h T S"] | None = None
     """0 where a query may look, the lowest finite number where not, and the positions' bias."""
-    blind: Bool[Tensor, "b 1 T 1"] | None = None
+    fully_masked: Bool[Tensor, "b 1 T 1"] | None = None
     """None if every query sees something, as it does without padding and segments."""
 
 
@@ -46,12 +46,12 @@ def attend(
     dropout: nn.Dropout,
 ) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B H T S"]]:
     """Score every query with every key, share out the attention, mix the values."""
-    q, k, v = recall(q, k, v, context)
-    weights = weigh(score(q, k), reach_of(q, k, context))
+    q, k, v = apply_context(q, k, v, context)
+    weights = masked_softmax(score(q, k), bias_of(q, k, context))
     return compute_outputs(dropout(weights), v), weights
 
 
-def recall(
+def apply_context(
     q: Float[Tensor, "B H T K"],
     k: Float[Tensor, "B H N K"],
     v: Float[Tensor, "B H N K"],
@@ -72,43 +72,43 @@ def recall(
     return q, k, v
 
 
-def reach_of(
+def bias_of(
     q: Float[Tensor, "B H T K"],
     k: Float[Tensor, "B H S K"],
     context: Context,
     *,
     window: int | None = None,
-) -> Reach:
+) -> Bias:
     """Work out who sees whom; ``window`` keeps to keys that are nearer than so many tokens."""
     mask, n_prefix = context.mask, context.n_prefix
     n_queries, n_keys = q.shape[2], k.shape[2] - n_prefix
-    bias = torch.zeros((), dtype=q.dtype, device=q.device)
+    added = torch.zeros((), dtype=q.dtype, device=q.device)
     if context.positions is not None:
         given = context.positions.bias(distance(n_queries, n_keys, q.device, n_prefix=n_prefix))
-        bias = bias if given is None else given[None].to(q.dtype)
+        added = added if given is None else given[None].to(q.dtype)
     incomplete = mask.padding is not None or mask.segments is not None
     if not incomplete and window is None and (not mask.causal or n_queries == 1):
-        return Reach(bias if bias.dim() else None)
+        return Bias(added if added.dim() else None)
     allowed = mask.dense(n_queries, n_keys, q.device, n_prefix=n_prefix)
     if window is not None:
         near = distance(n_queries, n_keys, q.device, n_prefix=n_prefix).abs() < window
         allowed = allowed & near
-    blind = ~allowed.any(-1, keepdim=True) if incomplete else None
-    return Reach(
-        torch.where(allowed, bias, torch.finfo(q.dtype).min),
-        blind if blind is not None and blind.any() else None,
+    fully_masked = ~allowed.any(-1, keepdim=True) if incomplete else None
+    return Bias(
+        torch.where(allowed, added, torch.finfo(q.dtype).min),
+        fully_masked if fully_masked is not None and fully_masked.any() else None,
     )
 
 
-def weigh(scores: Float[Tensor, "B H T S"], reach: Reach) -> Float[Tensor, "B H T S"]:
+def masked_softmax(scores: Float[Tensor, "B H T S"], bias: Bias) -> Float[Tensor, "B H T S"]:
     """Share out one unit of attention a query; a query that sees nothing gives none.
 
     The lowest finite number hides a key as −∞ does, and keeps such a query's weights numbers.
     """
-    if reach.bias is not None:
-        scores = scores + reach.bias
+    if bias.added is not None:
+        scores = scores + bias.added
     weights = attn_softmax(scores)
-    return weights if reach.blind is None else weights.masked_fill(reach.blind, 0.0)
+    return weights if bias.fully_masked is None else weights.masked_fill(bias.fully_masked, 0.0)
 
 
 def distance(

@@ -30,7 +30,13 @@ from attnlab.attention.functional import (
     pairwise_similarities,
     split_heads_qkv,
 )
-from attnlab.attention.pairs import Context, null_key_bias, reach_of, recall, weigh
+from attnlab.attention.softmax_core import (
+    Context,
+    apply_context,
+    bias_of,
+    masked_softmax,
+    null_key_bias,
+)
 from attnlab.training.dropout import Dropout
 
 
@@ -73,11 +79,11 @@ class SlidingWindow(nn.Module):
         """Attend within the window, in chunks unless all pairs are asked for or needed."""
         q, k, v = split_heads_qkv(self.query(x), self.key(x), self.value(x), self.n_heads)
         context = Context(mask, cache, prefix, self.positions)
-        q, k, v = recall(q, k, v, context)
+        q, k, v = apply_context(q, k, v, context)
         q = attn_scaled(q, q.shape[-1], 1)
         if need_weights or cache is not None or prefix is not None or x.shape[1] <= self.window:
-            reach = reach_of(q, k, context, window=self.window)
-            weights = weigh(pairwise_similarities(q, k), reach)
+            bias = bias_of(q, k, context, window=self.window)
+            weights = masked_softmax(pairwise_similarities(q, k), bias)
             y = compute_outputs(self.dropout(weights), v)
             return AttentionOutput(self.proj(merge_heads(y)), weights if need_weights else None)
         y = self._in_chunks(q, k, v, context)
@@ -93,17 +99,15 @@ class SlidingWindow(nn.Module):
         n_tokens, causal = q.shape[2], context.mask.causal
         q = self._chunks(q)  # (B, H, N, C, K)
         k, v = (_with_neighbours(self._chunks(x), ahead=not causal) for x in (k, v))
-        bias, allowed = self._reach(n_tokens, context, q.device)
+        bias, allowed = self._bias(n_tokens, context, q.device)
         scores = pairwise_similarities(q, k) + torch.where(
             allowed, bias.to(q.dtype), torch.finfo(q.dtype).min
         )
         y = compute_outputs(self.dropout(attn_softmax(scores)), v)
-        blind = ~allowed.any(-1, keepdim=True)
-        return y.masked_fill(blind, 0.0).flatten(2, 3)[:, :, :n_tokens]
+        fully_masked = ~allowed.any(-1, keepdim=True)
+        return y.masked_fill(fully_masked, 0.0).flatten(2, 3)[:, :, :n_tokens]
 
-    def _reach(
-        self, n_tokens: int, context: Context, device: torch.device
-    ) -> tuple[Tensor, Tensor]:
+    def _bias(self, n_tokens: int, context: Context, device: torch.device) -> tuple[Tensor, Tensor]:
         """Return the positions' bias (H, 1, C, S) and who sees whom (b, 1, N, C, S)."""
         mask, ahead = context.mask, not context.mask.causal
         query = torch.arange(self.window, device=device)

@@ -18,9 +18,9 @@ from attnlab.attention.contract import (
     Prefix,
     check_heads,
 )
-from attnlab.attention.dot_product import dot_product_attention
 from attnlab.attention.functional import merge_heads, split_heads
-from attnlab.attention.pairs import Context, null_key_bias
+from attnlab.attention.softmax_core import Context, null_key_bias
+from attnlab.attention.variants.dot_product import dot_product_attention
 from attnlab.training.dropout import Dropout
 
 

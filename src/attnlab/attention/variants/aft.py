@@ -22,8 +22,8 @@ from attnlab.attention.contract import (
     check_length,
 )
 from attnlab.attention.functional import init_qkv_proj
-from attnlab.attention.pairs import distance
-from attnlab.attention.sums import quotient
+from attnlab.attention.linear_core import quotient
+from attnlab.attention.softmax_core import distance
 from attnlab.training.dropout import Dropout
 
 CHUNK = 128

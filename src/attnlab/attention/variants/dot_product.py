@@ -21,7 +21,13 @@ from attnlab.attention.functional import (
     pairwise_similarities,
     split_heads_qkv,
 )
-from attnlab.attention.pairs import Context, null_key_bias, reach_of, recall, weigh
+from attnlab.attention.softmax_core import (
+    Context,
+    apply_context,
+    bias_of,
+    masked_softmax,
+    null_key_bias,
+)
 from attnlab.training.dropout import Dropout
 
 
@@ -79,18 +85,18 @@ def dot_product_attention(
     need_weights: bool,
 ) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B H T S"] | None]:
     """Take torch's fused kernel or plain matmuls, whichever is faster here and can do it."""
-    q, k, v = recall(q, k, v, context)
+    q, k, v = apply_context(q, k, v, context)
     # torch's fused kernels give no weights, and on a CPU they cannot drop any
     drops = dropout.training and dropout.p > 0
     if not need_weights and not drops and fast_path.is_fused_faster(k):
         if _is_plain_causal(q, k, context):  # which needs no T × S numbers at all
             return F.scaled_dot_product_attention(q, k, v, is_causal=True), None
-        reach = reach_of(q, k, context)
-        y = F.scaled_dot_product_attention(q, k, v, attn_mask=reach.bias)
-        return y if reach.blind is None else y.masked_fill(reach.blind, 0.0), None
+        bias = bias_of(q, k, context)
+        y = F.scaled_dot_product_attention(q, k, v, attn_mask=bias.added)
+        return y if bias.fully_masked is None else y.masked_fill(bias.fully_masked, 0.0), None
     # scaling the queries is scaling the scores, at T × K instead of T × S numbers
     scores = pairwise_similarities(attn_scaled(q, q.shape[-1], 1), k)
-    weights = weigh(scores, reach_of(q, k, context))
+    weights = masked_softmax(scores, bias_of(q, k, context))
     return compute_outputs(dropout(weights), v), weights if need_weights else None
 
 

@@ -1,10 +1,8 @@
-"""Hard attention: all weight on the key with the largest score.
+"""Cosine attention: only directions count (QKNorm, Henry et al. 2020, arXiv:2010.04245)."""
 
-The choice does not change when a score changes a little, so queries and keys get no gradient and
-the values alone learn. ``straight_through`` (Bengio et al. 2013, arXiv:1308.3432) chooses as hard
-and learns as if it had been the softmax.
-"""
+import math
 
+import torch
 import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -19,25 +17,25 @@ from attnlab.attention.contract import (
     check_heads,
 )
 from attnlab.attention.functional import (
-    attn_scaled,
-    compute_outputs,
     init_qkv_proj,
     merge_heads,
     pairwise_similarities,
     split_heads_qkv,
 )
-from attnlab.attention.pairs import Context, null_key_bias, reach_of, recall, weigh
+from attnlab.attention.softmax_core import Context, attend
 from attnlab.training.dropout import Dropout
 
+SHARPNESS = 10.0
+"""Where it begins: a key in the query's direction counts e^10 times one at right angles."""
 
-@ATTENTION.register("hard")
-class Hard(nn.Module):
-    """Each token takes the value of one token, the best match, the first of equals."""
+
+@ATTENTION.register("cosine")
+class Cosine(nn.Module):
+    """Each token looks at the tokens whose keys have the direction of its query, however long."""
 
     supports = frozenset(
         {"causal", "bidirectional", "cache", "prefix", "rotary", "alibi", "weights"}
     )
-    null_directions: tuple[str, ...] = ("query.weight", "query.bias", "key.weight", "key.bias")
 
     def __init__(
         self,
@@ -47,7 +45,6 @@ class Hard(nn.Module):
         *,
         dropout: float = 0.0,
         positions: Positions | None = None,
-        straight_through: bool = False,
     ) -> None:
         super().__init__()
         check_heads(d_model, n_heads)
@@ -56,9 +53,7 @@ class Hard(nn.Module):
         self.proj = nn.Linear(d_model, d_model)
         self.dropout = Dropout(dropout)
         self.positions = positions
-        self.straight_through = straight_through
-        if straight_through:
-            self.null_directions = null_key_bias(positions)
+        self.log_sharpness = nn.Parameter(torch.full((n_heads,), math.log(SHARPNESS)))
 
     def forward(
         self,
@@ -69,18 +64,15 @@ class Hard(nn.Module):
         prefix: Prefix | None = None,
         need_weights: bool = False,
     ) -> AttentionOutput:
-        """Give the whole weight to the best key that may be seen."""
+        """Mix the values by the softmax of the sharpened cosines."""
         q, k, v = split_heads_qkv(self.query(x), self.key(x), self.value(x), self.n_heads)
         context = Context(mask, cache, prefix, self.positions)
-        q, k, v = recall(q, k, v, context)
-        reach = reach_of(q, k, context)
-        scores = attn_scaled(pairwise_similarities(q, k), x.shape[-1], self.n_heads)
-        seen = scores if reach.bias is None else scores + reach.bias
-        weights = F.one_hot(seen.argmax(dim=-1), k.shape[2]).to(scores.dtype)
-        if reach.blind is not None:
-            weights = weights.masked_fill(reach.blind, 0.0)
-        if self.straight_through:
-            soft = weigh(scores, reach)
-            weights = weights + (soft - soft.detach())
-        y = compute_outputs(self.dropout(weights), v)
+        y, weights = attend(q, k, v, score=self.score, context=context, dropout=self.dropout)
         return AttentionOutput(self.proj(merge_heads(y)), weights if need_weights else None)
+
+    def score(
+        self, q: Float[Tensor, "B H T K"], k: Float[Tensor, "B H S K"]
+    ) -> Float[Tensor, "B H T S"]:
+        """Compare directions; a learned factor a head lets the weights become sharp."""
+        similarity = pairwise_similarities(F.normalize(q, dim=-1), F.normalize(k, dim=-1))
+        return similarity * self.log_sharpness.exp()[:, None, None]

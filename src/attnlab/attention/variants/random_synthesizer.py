@@ -18,7 +18,7 @@ from attnlab.attention.contract import (
     check_length,
 )
 from attnlab.attention.functional import compute_outputs, merge_heads, split_heads
-from attnlab.attention.pairs import Context, reach_of, recall, weigh
+from attnlab.attention.softmax_core import Context, apply_context, bias_of, masked_softmax
 from attnlab.training.dropout import Dropout
 
 
@@ -59,10 +59,10 @@ class RandomSynthesizer(nn.Module):
         values = split_heads(self.value(x), self.n_heads)
         assert prefix is None, "a prefix has no column in the rows of scores"
         context = Context(mask, cache, positions=self.positions)
-        _, _, v = recall(values, values, values, context)
+        _, _, v = apply_context(values, values, values, context)
         n_keys = v.shape[2]
         check_length(n_keys, self.max_len, "the learned scores")
         scores = self.scores[:, n_keys - x.shape[1] : n_keys, :n_keys]
-        weights = weigh(scores.expand(len(x), -1, -1, -1), reach_of(values, v, context))
+        weights = masked_softmax(scores.expand(len(x), -1, -1, -1), bias_of(values, v, context))
         y = compute_outputs(self.dropout(weights), v)
         return AttentionOutput(self.proj(merge_heads(y)), weights if need_weights else None)

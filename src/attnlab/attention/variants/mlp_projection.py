@@ -15,9 +15,9 @@ from attnlab.attention.contract import (
     Prefix,
     check_heads,
 )
-from attnlab.attention.dot_product import dot_product_attention
 from attnlab.attention.functional import merge_heads, split_heads_qkv
-from attnlab.attention.pairs import Context, null_key_bias
+from attnlab.attention.softmax_core import Context, null_key_bias
+from attnlab.attention.variants.dot_product import dot_product_attention
 from attnlab.errors import UserError
 from attnlab.training.dropout import Dropout
 

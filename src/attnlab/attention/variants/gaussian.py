@@ -20,7 +20,7 @@ from attnlab.attention.functional import (
     pairwise_similarities,
     split_heads_qkv,
 )
-from attnlab.attention.pairs import Context, attend
+from attnlab.attention.softmax_core import Context, attend
 from attnlab.training.dropout import Dropout
 
 

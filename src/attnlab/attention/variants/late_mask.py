@@ -28,7 +28,13 @@ from attnlab.attention.functional import (
     pairwise_similarities,
     split_heads_qkv,
 )
-from attnlab.attention.pairs import Context, null_key_bias, reach_of, recall, weigh
+from attnlab.attention.softmax_core import (
+    Context,
+    apply_context,
+    bias_of,
+    masked_softmax,
+    null_key_bias,
+)
 from attnlab.training.dropout import Dropout
 
 
@@ -70,9 +76,9 @@ class LateMask(nn.Module):
         assert cache is None, "what leaks from the future cannot be known before it is written"
         q, k, v = split_heads_qkv(self.query(x), self.key(x), self.value(x), self.n_heads)
         context = Context(replace(mask, causal=False), None, prefix, self.positions)
-        q, k, v = recall(q, k, v, context)
+        q, k, v = apply_context(q, k, v, context)
         scores = attn_scaled(pairwise_similarities(q, k), x.shape[-1], self.n_heads)
-        weights = weigh(scores, reach_of(q, k, context))
+        weights = masked_softmax(scores, bias_of(q, k, context))
         if mask.causal:
             n_keys = k.shape[2] - context.n_prefix
             past = AttentionMask(causal=True).dense(

@@ -26,8 +26,8 @@ from attnlab.attention.contract import (
     check_heads,
 )
 from attnlab.attention.functional import init_qkv_proj, merge_heads, split_heads_qkv
-from attnlab.attention.pairs import Context
-from attnlab.attention.sums import attend_by_sums, weights_of
+from attnlab.attention.linear_core import attend_by_sums, weights_of
+from attnlab.attention.softmax_core import Context
 from attnlab.training.dropout import Dropout
 
 LARGEST_EXPONENT = 60.0

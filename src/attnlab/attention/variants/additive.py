@@ -14,7 +14,7 @@ from attnlab.attention.contract import (
     check_heads,
 )
 from attnlab.attention.functional import init_qkv_proj, merge_heads, split_heads_qkv
-from attnlab.attention.pairs import Context, attend
+from attnlab.attention.softmax_core import Context, attend
 from attnlab.training.dropout import Dropout
 
 

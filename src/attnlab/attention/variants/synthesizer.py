@@ -20,7 +20,7 @@ from attnlab.attention.contract import (
     check_length,
 )
 from attnlab.attention.functional import compute_outputs, merge_heads, split_heads
-from attnlab.attention.pairs import Context, reach_of, recall, weigh
+from attnlab.attention.softmax_core import Context, apply_context, bias_of, masked_softmax
 from attnlab.training.dropout import Dropout
 
 
@@ -66,11 +66,11 @@ class Synthesizer(nn.Module):
         v = split_heads(self.value(x), self.n_heads)
         assert prefix is None, "a prefix has no column in the rows of scores"
         context = Context(mask, cache, positions=self.positions)
-        _, _, v = recall(v, v, v, context)
+        _, _, v = apply_context(v, v, v, context)
         n_keys = v.shape[2]
         check_length(n_keys, self.max_len, "the rows of scores")
         hidden = split_heads(self.w1(x).relu(), self.n_heads)
         scores = hidden @ self.w2[..., :n_keys] + self.b2[..., :n_keys]
-        weights = weigh(scores, reach_of(hidden, v, context))
+        weights = masked_softmax(scores, bias_of(hidden, v, context))
         y = compute_outputs(self.dropout(weights), v)
         return AttentionOutput(self.proj(merge_heads(y)), weights if need_weights else None)

@@ -1,0 +1,1 @@
+"""One file a variant, registered under its file's name."""
