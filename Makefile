@@ -9,7 +9,7 @@ READY := .venv/.ready
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-precision test-slow bench equal courses course-knowledge results docs clean
+.PHONY: help setup demo check test test-precision test-slow bench equal architecture courses course-knowledge results docs clean
 
 help:  ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F '\t' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -33,6 +33,7 @@ check: $(READY)  ## format, lint and types
 	$(BIN)/mypy
 	$(BIN)/python benchmarks/results.py check
 	$(BIN)/python courses/build.py check
+	$(BIN)/python docs/build.py check
 
 test: $(READY)  ## the tests, under five minutes on two cores
 	$(PYTEST) -m 'not slow'
@@ -49,6 +50,9 @@ bench: $(READY)  ## the benchmarks that need no data of yours; each prints ratio
 
 equal: $(READY)  ## are losses and answers those of another revision, bit by bit? make equal BASE=REVISION
 	$(BIN)/python benchmarks/equality.py against $(BASE)
+
+architecture: $(READY)  ## docs/architecture.md from the files' docstrings
+	$(BIN)/python docs/build.py
 
 courses: $(READY)  ## the courses' notebooks from their sources
 	$(BIN)/python courses/build.py

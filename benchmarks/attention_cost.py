@@ -17,7 +17,7 @@ from rich.console import Console
 from torch import Tensor, nn
 
 from attnlab.attention import ATTENTION, fast_path
-from attnlab.evaluation.cost import Cost, Work, exponent, measure_costs
+from attnlab.checks.cost import Cost, Work, exponent, measure_costs
 from attnlab.recipes.attention.cost import layer_work
 from attnlab.report.attention import costs_view
 from measure import write_result

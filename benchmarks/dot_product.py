@@ -21,7 +21,7 @@ from attention_cost import (
     work_of,
 )
 from attnlab.attention import fast_path
-from attnlab.evaluation.cost import Limits, measure_costs
+from attnlab.checks.cost import Limits, measure_costs
 from attnlab.recipes.attention.cost import layer_work
 from measure import write_result
 

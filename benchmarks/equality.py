@@ -22,7 +22,7 @@ from attnlab.data.wordpiece import WordPiece
 from attnlab.models.bert import BertForMaskedLanguageModel
 from attnlab.models.bert_format import Pretrained, write_bert
 from attnlab.models.sizes import BertSize
-from attnlab.training.randomness import seed_torch
+from attnlab.randomness import seed_torch
 
 STEPS = 50
 HERE = Path(__file__).parent.parent

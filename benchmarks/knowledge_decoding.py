@@ -20,7 +20,7 @@ from attnlab.data.world import make_world
 from attnlab.models.decoding import continue_prompts
 from attnlab.models.gpt import GPT
 from attnlab.models.sizes import SIZES
-from attnlab.training.randomness import seed_torch
+from attnlab.randomness import seed_torch
 from measure import write_result
 from plain_gpt import PlainGPT, answer_plainly
 

@@ -21,11 +21,11 @@ from attnlab.data.world import make_world
 from attnlab.models.gpt import GPT
 from attnlab.models.next_token import NextToken
 from attnlab.models.sizes import SIZES
+from attnlab.randomness import rng, seed_torch
 from attnlab.recipes.knowledge.settings import RECIPES
 from attnlab.training import hardware
 from attnlab.training.distributed import Processes
 from attnlab.training.optimization import Optimization
-from attnlab.training.randomness import rng, seed_torch
 from attnlab.training.step import Stepper
 from measure import write_result
 from plain_gpt import PlainTraining

@@ -27,9 +27,9 @@ from attnlab.data.world import make_world
 from attnlab.models.gpt import GPT
 from attnlab.models.next_token import NextToken
 from attnlab.models.sizes import ModelSettings
+from attnlab.randomness import rng, seed_torch
 from attnlab.runs.directory import RunPlace
 from attnlab.training.loop import train
-from attnlab.training.randomness import rng, seed_torch
 from attnlab.training.session import open_session
 from attnlab.training.settings import OptimizerSettings, ScheduleSettings, TrainingSettings
 from measure import write_result

@@ -12,8 +12,8 @@ from attnlab.attention.cache import Cache
 from attnlab.attention.contract import AttentionMask
 from attnlab.attention.variants import aft
 from attnlab.attention.variants.aft import AttentionFree
+from attnlab.checks.leakage import layer_leak
 from attnlab.errors import UserError
-from attnlab.evaluation.leakage import layer_leak
 
 SHORT, LONG = 7, 300  # the long one is more than two chunks
 WINDOW = 3

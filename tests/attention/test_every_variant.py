@@ -16,7 +16,7 @@ from attnlab.attention.cache import Cache
 from attnlab.attention.contract import AttentionOutput, Positions
 from attnlab.attention.positions import POSITIONS
 from attnlab.attention.settings import AttentionSettings
-from attnlab.evaluation.promises import D, H, Subject, T, promises_of
+from attnlab.checks.promises import D, H, Subject, T, promises_of
 
 OPTIONS: dict[str, list[dict[str, Any]]] = {
     "aft": [{"form": "simple"}, {"form": "local", "window": 2}],

@@ -15,7 +15,7 @@ from attnlab.attention.cache import Cache
 from attnlab.attention.contract import AttentionMask, Positions
 from attnlab.attention.positions import POSITIONS
 from attnlab.attention.variants.dot_product import DotProduct
-from attnlab.evaluation.leakage import layer_leak
+from attnlab.checks.leakage import layer_leak
 
 T = 7
 CAUSAL = AttentionMask(causal=True)

@@ -20,8 +20,8 @@ from attnlab.attention.variants.mlp_projection import MlpProjection
 from attnlab.attention.variants.random_synthesizer import RandomSynthesizer
 from attnlab.attention.variants.shared_projection import SharedProjection
 from attnlab.attention.variants.synthesizer import Synthesizer
+from attnlab.checks.leakage import layer_leak
 from attnlab.errors import UserError
-from attnlab.evaluation.leakage import layer_leak
 
 T = 7
 ALL, CAUSAL = AttentionMask(), AttentionMask(causal=True)

@@ -29,7 +29,7 @@ from attnlab.attention.linear_core import causal_sums
 from attnlab.attention.variants.dot_product import DotProduct
 from attnlab.attention.variants.linear import Linear
 from attnlab.attention.variants.performer import Performer, draw_directions
-from attnlab.evaluation.leakage import layer_leak
+from attnlab.checks.leakage import layer_leak
 
 SHORT, LONG = 7, 150  # the long one is more than two chunks
 CAUSAL = AttentionMask(causal=True)

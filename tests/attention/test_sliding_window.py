@@ -24,7 +24,7 @@ from attnlab.attention.contract import AttentionMask, Positions
 from attnlab.attention.positions import POSITIONS
 from attnlab.attention.variants import sliding_window
 from attnlab.attention.variants.sliding_window import SlidingWindow
-from attnlab.evaluation.leakage import layer_leak
+from attnlab.checks.leakage import layer_leak
 
 SHORT, LONG = 7, 130
 WINDOWS = pytest.mark.parametrize("window", [2, 3, 5, 64])

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from attnlab.evaluation.mutants import MUTANTS, class_with, functions_with
+from attnlab.checks.mutants import MUTANTS, class_with, functions_with
 from conftest import Attnlab
 
 

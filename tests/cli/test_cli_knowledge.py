@@ -11,8 +11,8 @@ import yaml
 from knowledge_files import PRETRAIN, everything, make_world
 
 from attnlab.attention import ATTENTION
+from attnlab.checks.mutants import MUTANTS, class_with
 from attnlab.errors import UserError
-from attnlab.evaluation.mutants import MUTANTS, class_with
 from attnlab.runs.directory import Run, RunPlace
 
 pytestmark = pytest.mark.precision

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from knowledge_files import ASKED, DEV, PRETRAIN, TEST, TINY, TRAIN, everything, make_world
 
+from attnlab.checks.leakage import Leak, model_leak
 from attnlab.data.knowledge_files import read_questions
 from attnlab.errors import StoppedError
-from attnlab.evaluation.leakage import Leak, model_leak
 from attnlab.recipes.knowledge import learner
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training.step import Stepper

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from attnlab.checks.mutants import MUTANTS, class_with, functions_with
 from attnlab.errors import UserError
-from attnlab.evaluation.mutants import MUTANTS, class_with, functions_with
 from attnlab.recipes.attention.check import all_noticed, check_file, check_mutants
 
 EFFECTS = {

@@ -11,12 +11,12 @@ from rich.console import Console
 from torch import nn
 
 from attnlab.errors import StoppedError, UserError
+from attnlab.randomness import rng, seed_torch
 from attnlab.runs import machine
 from attnlab.training import hardware, signals
 from attnlab.training.length import Length, parse_length
 from attnlab.training.parameter_groups import ParameterGroups
 from attnlab.training.progress import progress_display
-from attnlab.training.randomness import rng, seed_torch
 from attnlab.training.settings import TrainingSettings
 from attnlab.training.signals import StopRequest
 

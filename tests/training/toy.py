@@ -11,12 +11,12 @@ import torch
 from rich.console import Console
 from torch import Tensor, nn
 
+from attnlab.randomness import rng
 from attnlab.runs.directory import RunPlace
 from attnlab.training.distributed import Processes
 from attnlab.training.hardware import Hardware
 from attnlab.training.optimization import Optimization
 from attnlab.training.parameter_groups import ParameterGroups
-from attnlab.training.randomness import rng
 from attnlab.training.session import Session, open_session
 from attnlab.training.settings import TrainingSettings
 from attnlab.training.step import Stepper

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Int
 
 from attnlab.data.people import Person
-from attnlab.training.randomness import rng
+from attnlab.randomness import rng
 
 BIRTH = (
     "{name} was born in {place}",

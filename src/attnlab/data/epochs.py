@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnlab.errors import UserError
-from attnlab.training.randomness import rng
+from attnlab.randomness import rng
 
 POOL = 32  # batches that are sorted by length together
 

@@ -15,7 +15,7 @@ from attnlab.data.world_words import (
     PLACES,
     SCHOOLS,
 )
-from attnlab.training.randomness import rng
+from attnlab.randomness import rng
 
 QUESTION = "Where was {name} born?"
 MOST_PEOPLE = len(FIRST_NAMES) * len(LAST_NAMES)

@@ -13,7 +13,7 @@ from attnlab.data.biographies import MOST_BIOGRAPHIES, write_biographies
 from attnlab.data.people import MOST_PEOPLE, Person, draw_people
 from attnlab.data.settings import WorldSettings
 from attnlab.errors import UserError
-from attnlab.training.randomness import rng
+from attnlab.randomness import rng
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from attnlab.attention.contract import AttentionMask, check_length
 from attnlab.attention.functional import merge_heads, split_heads
 from attnlab.attention.softmax_core import Context
 from attnlab.attention.variants.dot_product import DotProduct, dot_product_attention
+from attnlab.dropout import Dropout
 from attnlab.models.sizes import BertSize
-from attnlab.training.dropout import Dropout
 
 Padding = Bool[Tensor, "B T"] | None
 

@@ -10,9 +10,9 @@ from attnlab.attention.assemble import attention_builder, build_positions
 from attnlab.attention.cache import Cache
 from attnlab.attention.contract import AttentionMask
 from attnlab.attention.settings import AttentionSettings
+from attnlab.dropout import Dropout
 from attnlab.models.memory import NGramMemory
 from attnlab.models.sizes import MemorySize
-from attnlab.training.dropout import Dropout
 
 CAUSAL = AttentionMask(causal=True)
 

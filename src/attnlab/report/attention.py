@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from attnlab.evaluation.cost import Cost, exponent
-from attnlab.evaluation.findings import Finding
+from attnlab.checks.cost import Cost, exponent
+from attnlab.checks.findings import Finding
 from attnlab.report.figures import COLORS, STROKES, STYLE
 from attnlab.report.terminal import add_row, table_of
 

@@ -9,10 +9,10 @@ from torch import Tensor
 from torch.nn.utils import clip_grads_with_norm_, get_total_norm
 
 from attnlab.errors import RunError
+from attnlab.randomness import seed_torch
 from attnlab.training.distributed import Processes
 from attnlab.training.hardware import Hardware
 from attnlab.training.optimization import Optimization
-from attnlab.training.randomness import seed_torch
 from attnlab.training.settings import TrainingSettings
 from attnlab.training.signals import ASKING
 from attnlab.training.task import Batch, Task, Term

@@ -15,7 +15,7 @@ from attnlab.attention.contract import (
 )
 from attnlab.attention.functional import init_qkv_proj, merge_heads, split_heads_qkv
 from attnlab.attention.softmax_core import Context, attend
-from attnlab.training.dropout import Dropout
+from attnlab.dropout import Dropout
 
 
 @ATTENTION.register("additive")

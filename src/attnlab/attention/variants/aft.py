@@ -24,7 +24,7 @@ from attnlab.attention.contract import (
 from attnlab.attention.functional import init_qkv_proj
 from attnlab.attention.linear_core import quotient
 from attnlab.attention.softmax_core import distance
-from attnlab.training.dropout import Dropout
+from attnlab.dropout import Dropout
 
 CHUNK = 128
 """Rows that share one reference for their exponents."""

@@ -23,7 +23,7 @@ from attnlab.attention.functional import (
     split_heads_qkv,
 )
 from attnlab.attention.softmax_core import Context, attend
-from attnlab.training.dropout import Dropout
+from attnlab.dropout import Dropout
 
 SHARPNESS = 10.0
 """Where it begins: a key in the query's direction counts e^10 times one at right angles."""

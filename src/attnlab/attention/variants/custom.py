@@ -23,9 +23,9 @@ from attnlab.attention.contract import (
 )
 from attnlab.attention.functional import init_qkv_proj, merge_heads, split_heads_qkv
 from attnlab.attention.softmax_core import Context, attend
+from attnlab.dropout import Dropout
 from attnlab.errors import UserError
 from attnlab.registry import load_part, telling_the_line
-from attnlab.training.dropout import Dropout
 
 
 @ATTENTION.register("custom")

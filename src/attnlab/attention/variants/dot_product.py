@@ -28,7 +28,7 @@ from attnlab.attention.softmax_core import (
     masked_softmax,
     null_key_bias,
 )
-from attnlab.training.dropout import Dropout
+from attnlab.dropout import Dropout
 
 
 @ATTENTION.register("dot_product")

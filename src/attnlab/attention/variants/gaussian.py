@@ -21,7 +21,7 @@ from attnlab.attention.functional import (
     split_heads_qkv,
 )
 from attnlab.attention.softmax_core import Context, attend
-from attnlab.training.dropout import Dropout
+from attnlab.dropout import Dropout
 
 
 @ATTENTION.register("gaussian")

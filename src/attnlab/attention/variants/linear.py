@@ -13,7 +13,7 @@ from attnlab.attention.contract import AttentionMask, AttentionOutput, Prefix, c
 from attnlab.attention.functional import init_qkv_proj, merge_heads, split_heads_qkv
 from attnlab.attention.linear_core import attend_by_sums, weights_of
 from attnlab.attention.softmax_core import Context
-from attnlab.training.dropout import Dropout
+from attnlab.dropout import Dropout
 
 
 @ATTENTION.register("linear")

@@ -18,8 +18,8 @@ from attnlab.attention.contract import (
 from attnlab.attention.functional import merge_heads, split_heads_qkv
 from attnlab.attention.softmax_core import Context, null_key_bias
 from attnlab.attention.variants.dot_product import dot_product_attention
+from attnlab.dropout import Dropout
 from attnlab.errors import UserError
-from attnlab.training.dropout import Dropout
 
 
 @ATTENTION.register("mlp_projection")

@@ -28,7 +28,7 @@ from attnlab.attention.contract import (
 from attnlab.attention.functional import init_qkv_proj, merge_heads, split_heads_qkv
 from attnlab.attention.linear_core import attend_by_sums, weights_of
 from attnlab.attention.softmax_core import Context
-from attnlab.training.dropout import Dropout
+from attnlab.dropout import Dropout
 
 LARGEST_EXPONENT = 60.0
 """Reached only in heads wider than about 120, by a key along the longest direction."""

@@ -19,7 +19,7 @@ from attnlab.attention.contract import (
 )
 from attnlab.attention.functional import compute_outputs, merge_heads, split_heads
 from attnlab.attention.softmax_core import Context, apply_context, bias_of, masked_softmax
-from attnlab.training.dropout import Dropout
+from attnlab.dropout import Dropout
 
 
 @ATTENTION.register("random_synthesizer")

@@ -21,7 +21,7 @@ from attnlab.attention.contract import (
 from attnlab.attention.functional import merge_heads, split_heads
 from attnlab.attention.softmax_core import Context, null_key_bias
 from attnlab.attention.variants.dot_product import dot_product_attention
-from attnlab.training.dropout import Dropout
+from attnlab.dropout import Dropout
 
 
 @ATTENTION.register("shared_projection")

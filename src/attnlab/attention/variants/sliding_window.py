@@ -37,7 +37,7 @@ from attnlab.attention.softmax_core import (
     masked_softmax,
     null_key_bias,
 )
-from attnlab.training.dropout import Dropout
+from attnlab.dropout import Dropout
 
 
 @ATTENTION.register("sliding_window")

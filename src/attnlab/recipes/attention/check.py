@@ -11,12 +11,12 @@ from types import ModuleType
 from torch import Tensor, nn
 
 from attnlab.attention.assemble import supports_of, variant_class
+from attnlab.checks.findings import FAILURES, Finding, describe_failure
+from attnlab.checks.mutants import MUTANTS, class_with, functions_with
+from attnlab.checks.parity import compare_with
+from attnlab.checks.promises import D, H, Subject, T, promises_of, tokens
+from attnlab.checks.steps import FUNCTIONS, check_functions
 from attnlab.errors import UserError, did_you_mean
-from attnlab.evaluation.findings import FAILURES, Finding, describe_failure
-from attnlab.evaluation.mutants import MUTANTS, class_with, functions_with
-from attnlab.evaluation.promises import D, H, Subject, T, promises_of, tokens
-from attnlab.evaluation.steps import FUNCTIONS, check_functions
-from attnlab.evaluation.twins import compare_with
 from attnlab.registry import is_own, load_file
 
 NO_BUG = "no bug"

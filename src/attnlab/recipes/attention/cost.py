@@ -13,8 +13,8 @@ from attnlab.attention import fast_path
 from attnlab.attention.assemble import attention_builder, build_positions
 from attnlab.attention.contract import AttentionMask
 from attnlab.attention.settings import AttentionSettings
+from attnlab.checks.cost import Cost, Limits, Work, measure_costs
 from attnlab.errors import UserError
-from attnlab.evaluation.cost import Cost, Limits, Work, measure_costs
 from attnlab.registry import telling_the_line
 
 CAUSAL = AttentionMask(causal=True)

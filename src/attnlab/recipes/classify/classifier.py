@@ -13,11 +13,11 @@ from attnlab.errors import DamagedFileError, UserError
 from attnlab.models.bert import BertForCLSMLM, BertForSequenceClassification
 from attnlab.models.bert_format import Pretrained, load_pretrained, read_bert
 from attnlab.models.classification import class_probabilities
+from attnlab.randomness import seed_torch
 from attnlab.recipes.classify.settings import MODEL, ClassifySettings
 from attnlab.recipes.classify.texts import Texts
 from attnlab.runs.directory import Run
 from attnlab.runs.predictions import prediction_row
-from attnlab.training.randomness import seed_torch
 
 PADDED_TO = 8
 """Tables of tokens are sometimes rounded up to a multiple of it, which the processor likes."""

@@ -14,6 +14,7 @@ from attnlab.data.classes import stratified
 from attnlab.data.labelled_text import read_labelled
 from attnlab.errors import UserError
 from attnlab.models.bert_format import read_bert
+from attnlab.randomness import rng
 from attnlab.recipes.classify.classifier import check_fits, read_words
 from attnlab.recipes.classify.settings import ClassifySettings, LabelBudgetSettings
 from attnlab.recipes.classify.streams import unlabelled_rows
@@ -22,7 +23,6 @@ from attnlab.recipes.classify.train import need_texts_and_model
 from attnlab.recipes.studies import Cell, Finished, StudyPlan
 from attnlab.runs.study import StudyOutcome
 from attnlab.training.length import parse_length
-from attnlab.training.randomness import rng
 
 TITLE = "How many labels does it take?"
 

@@ -6,8 +6,8 @@ from attnlab.data.epochs import Epochs, rows_a_batch
 from attnlab.data.masking import Masked, MaskedRows, block_rows, line_rows, mask_tokens
 from attnlab.data.text_batches import TextRow
 from attnlab.data.wordpiece import WordPiece
+from attnlab.randomness import rng
 from attnlab.recipes.classify.settings import ClassifySettings, MaskedSettings
-from attnlab.training.randomness import rng
 
 
 def labelled_stream(rows: Sequence[TextRow], settings: ClassifySettings) -> Epochs[TextRow]:

@@ -8,9 +8,9 @@ from attnlab.data.classes import check_labels, class_names, stratified
 from attnlab.data.labelled_text import Example, read_labelled
 from attnlab.data.text_files import read_lines
 from attnlab.errors import UserError
+from attnlab.randomness import rng
 from attnlab.recipes.classify.settings import ClassifySettings
 from attnlab.recipes.closing import Splits
-from attnlab.training.randomness import rng
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from attnlab.data.knowledge_files import Question
 from attnlab.errors import UserError
 from attnlab.evaluation.counterfactuals import PARTS, driven_by, names_asked, replaced
 from attnlab.evaluation.doubt import CALIBRATION, UNSEEN, judge_confidence
+from attnlab.randomness import rng
 from attnlab.recipes.knowledge.learner import Learner
-from attnlab.training.randomness import rng
 
 ASKED_AT_ONCE = 64
 REPLACEMENTS = 4

@@ -8,23 +8,23 @@ from typing import Any
 
 import torch
 
+from attnlab.checks.leakage import Leak, model_leak, refuse_undeclared
 from attnlab.config import from_dict, to_dict
 from attnlab.data.batches import TokenRow, answer_row
 from attnlab.data.knowledge_files import Question
 from attnlab.data.vocabulary import Vocabulary, load_vocabulary
 from attnlab.errors import DamagedFileError, UserError
-from attnlab.evaluation.leakage import Leak, model_leak, refuse_undeclared
 from attnlab.models.course_format import read_params
 from attnlab.models.decoding import continue_prompts, sampler
 from attnlab.models.gpt import GPT
 from attnlab.models.next_token import row_losses
 from attnlab.models.sizes import ModelSettings
+from attnlab.randomness import seed_torch
 from attnlab.registry import telling_the_line
 from attnlab.runs.directory import Run
 from attnlab.runs.files import read_json, replace_file, to_json
 from attnlab.runs.predictions import prediction_row
 from attnlab.training.checkpoint import Checkpoints, load_model_tensors
-from attnlab.training.randomness import seed_torch
 
 LONGEST_ANSWER = 32
 """Tokens that an answer may have; the course's code stops there too."""

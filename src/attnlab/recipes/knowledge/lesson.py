@@ -4,14 +4,15 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from statistics import fmean
 
+from attnlab.checks.leakage import SECONDS_BEFORE_TRAINING, seconds_after_training
 from attnlab.data.batches import Batches, TokenRow
 from attnlab.data.knowledge_files import Question
 from attnlab.data.objectives import OBJECTIVES, Objective
 from attnlab.data.vocabulary import Vocabulary
 from attnlab.errors import UserError
 from attnlab.evaluation.accuracy import share_right
-from attnlab.evaluation.leakage import SECONDS_BEFORE_TRAINING, seconds_after_training
 from attnlab.models.next_token import NextToken
+from attnlab.randomness import rng
 from attnlab.recipes.closing import LAST_STEP, close_run
 from attnlab.recipes.knowledge.doubt import examine
 from attnlab.recipes.knowledge.learner import Learner, check_questions
@@ -20,7 +21,6 @@ from attnlab.recipes.knowledge.texts import Texts
 from attnlab.runs.predictions import column
 from attnlab.training.inference import inference
 from attnlab.training.loop import TrainingState
-from attnlab.training.randomness import rng
 from attnlab.training.session import Session
 from attnlab.training.settings import TrainingSettings
 from attnlab.training.task import Evaluation

@@ -10,6 +10,7 @@ from attnlab.data.characters import CharacterVocabulary
 from attnlab.data.knowledge_files import Question, read_corpus, read_questions
 from attnlab.data.vocabulary import Vocabulary
 from attnlab.errors import UserError
+from attnlab.randomness import rng
 from attnlab.recipes.closing import Splits
 from attnlab.recipes.files import need
 from attnlab.recipes.knowledge.settings import (
@@ -18,7 +19,6 @@ from attnlab.recipes.knowledge.settings import (
     VocabularySettings,
 )
 from attnlab.runs.files import to_json
-from attnlab.training.randomness import rng
 from attnlab.training.session import Session
 
 FILES = ("corpus", "questions", "dev", "test", "unseen")

@@ -5,7 +5,7 @@ import time
 import pytest
 import torch
 
-from attnlab.evaluation.cost import Cost, Limits, exponent, measure_costs, peak_bytes
+from attnlab.checks.cost import Cost, Limits, exponent, measure_costs, peak_bytes
 
 
 def test_the_exponent_is_that_of_the_power() -> None:

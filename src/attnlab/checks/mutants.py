@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from attnlab.attention import functional
-from attnlab.evaluation import example_class
+from attnlab.checks import example_class
 
 
 class Mutant(NamedTuple):

@@ -22,9 +22,9 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from attnlab.attention.contract import AttentionMask
+from attnlab.checks.cuts import LEAST_CUTS, Budget, Clock, all_cuts, most_telling_first
+from attnlab.checks.leak_meter import Change, Meter, in_float64
 from attnlab.errors import UserError
-from attnlab.evaluation.cuts import LEAST_CUTS, Budget, Clock, all_cuts, most_telling_first
-from attnlab.evaluation.leak_meter import Change, Meter, in_float64
 
 SECONDS_BEFORE_TRAINING = 0.5
 """Seconds of the measurement before step 1."""

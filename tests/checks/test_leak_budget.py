@@ -11,9 +11,9 @@ from torch import Tensor, nn
 
 from attnlab.attention.contract import AttentionMask
 from attnlab.attention.settings import AttentionSettings
-from attnlab.evaluation.cuts import LEAST_CUTS
-from attnlab.evaluation.leak_meter import in_float64
-from attnlab.evaluation.leakage import Leak, model_leak, seconds_after_training
+from attnlab.checks.cuts import LEAST_CUTS
+from attnlab.checks.leak_meter import in_float64
+from attnlab.checks.leakage import Leak, model_leak, seconds_after_training
 from attnlab.models.gpt import GPT
 from attnlab.models.sizes import MemorySize
 

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from attnlab.attention.contract import AttentionMask, AttentionOutput
 from attnlab.attention.variants.dot_product import DotProduct
 from attnlab.attention.variants.late_mask import LateMask
-from attnlab.evaluation import promises
-from attnlab.evaluation.promises import ALWAYS, IF_SUPPORTED, D, H, Subject, T, promises_of
+from attnlab.checks import promises
+from attnlab.checks.promises import ALWAYS, IF_SUPPORTED, D, H, Subject, T, promises_of
 
 
 class Healthy(DotProduct):

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 
 from attnlab.attention.cache import Cache
 from attnlab.attention.contract import AttentionMask, Prefix
+from attnlab.checks.leakage import layer_leak
 from attnlab.errors import UserError
-from attnlab.evaluation.leakage import layer_leak
 
 B, T, D, H = 2, 7, 12, 3
 """Small, and all different, so that a swapped axis shows."""

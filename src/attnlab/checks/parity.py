@@ -6,8 +6,8 @@ import torch
 from torch import nn
 
 from attnlab.attention.contract import AttentionMask
-from attnlab.evaluation.mistakes import MISTAKES
-from attnlab.evaluation.promises import CLOSE, H, Subject, tokens
+from attnlab.checks.mistakes import MISTAKES
+from attnlab.checks.promises import CLOSE, H, Subject, tokens
 
 
 def compare_with(subject: Subject, build: Callable[[], nn.Module], name: str) -> str | None:

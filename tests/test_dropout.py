@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from attnlab.training.dropout import Dropout
+from attnlab.dropout import Dropout
 
 N = 300_000
 FAR = 6

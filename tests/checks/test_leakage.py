@@ -13,14 +13,14 @@ from attnlab.attention.contract import AttentionMask, AttentionOutput
 from attnlab.attention.settings import AttentionSettings
 from attnlab.attention.variants.dot_product import DotProduct
 from attnlab.attention.variants.late_mask import LateMask
-from attnlab.errors import UserError
-from attnlab.evaluation.leakage import (
+from attnlab.checks.leakage import (
     Leak,
     breaks_of,
     layer_leak,
     model_leak,
     refuse_undeclared,
 )
+from attnlab.errors import UserError
 from attnlab.models.gpt import GPT
 
 B, T, D, H, V = 2, 7, 12, 3, 11

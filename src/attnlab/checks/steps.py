@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from attnlab.attention import functional
-from attnlab.evaluation.findings import FAILURES, Finding, describe_failure
-from attnlab.evaluation.mistakes import MISTAKES
+from attnlab.checks.findings import FAILURES, Finding, describe_failure
+from attnlab.checks.mistakes import MISTAKES
 
 B, T, D, H = 2, 7, 12, 3
 CLOSE = 1e-6

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from attnlab.evaluation.cuts import LEAST_CUTS, Budget, all_cuts, most_telling_first
+from attnlab.checks.cuts import LEAST_CUTS, Budget, all_cuts, most_telling_first
 
 LENGTHS = [2, 7, 40, 128, 300]
 

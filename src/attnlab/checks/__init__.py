@@ -1,0 +1,1 @@
+"""What a layer, a model or a student's file keeps: promises, leaks, steps, mistakes, cost."""
