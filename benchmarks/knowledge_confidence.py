@@ -20,7 +20,7 @@ from attnlab.data.settings import WorldSettings
 from attnlab.recipes.jobs import find_job
 from attnlab.recipes.knowledge.settings import RECALL_TRAINING, EvaluateSettings, PretrainSettings
 from attnlab.recipes.knowledge.world import CORPUS, DEV, TEST, TRAIN, UNSEEN, write_world
-from attnlab.report.doubt import sentences
+from attnlab.report.calibration import sentences
 from attnlab.runs.directory import Run, RunPlace
 from measure import hashes, write_result
 

@@ -30,10 +30,10 @@ from attnlab.evaluation.intervals import wilson
 from attnlab.models.decoding import continue_prompts
 from attnlab.models.sizes import COURSE_VARIANTS
 from attnlab.recipes.jobs import find_job
-from attnlab.recipes.knowledge.learner import Learner, load_learner
+from attnlab.recipes.knowledge.language_model import LanguageModel, load_language_model
 from attnlab.recipes.knowledge.settings import (
-    ConstantSettings,
     EvaluateSettings,
+    MajoritySettings,
     finetune_recipe,
     pretrain_recipe,
 )
@@ -73,27 +73,27 @@ def finetuned(variant: str, start: Run, data: Path, console: Console) -> Run:
 
 
 def stored(
-    learner: Learner, corpus: Sequence[str], questions: Sequence[Question], *, shift: int
+    lm: LanguageModel, corpus: Sequence[str], questions: Sequence[Question], *, shift: int
 ) -> dict[str, Any]:
     """Count who is completed with the right place where the person's own line has it."""
     lines = {split_name(line)[0]: line for line in corpus}
-    room = learner.model.max_len * 7 // 8
+    room = lm.model.max_len * 7 // 8
     asked = []
     for name, question in zip(names_asked([q.text for q in questions]), questions, strict=True):
         line, place = lines.get(name, ""), str(question.answer)
         start = line.find(place, len(name))
         if start >= 0 and start + len(place) <= room:
             asked.append((line[:start], place))
-    encode, mark = learner.vocabulary.encode, learner.vocabulary.mark
+    encode, mark = lm.vocabulary.encode, lm.vocabulary.mark
     with torch.no_grad():
         written = continue_prompts(
-            learner.model.eval(),
+            lm.model.eval(),
             [[PAD_TOKEN] * shift + encode(before) for before, _ in asked],
             stop=mark,
             max_new=max(len(place) for _, place in asked),
         )
     right = sum(
-        learner.vocabulary.decode(one.tokens).startswith(place)
+        lm.vocabulary.decode(one.tokens).startswith(place)
         for one, (_, place) in zip(written, asked, strict=True)
     )
     low, high = wilson(right, len(asked))
@@ -114,14 +114,14 @@ def main() -> None:
         place=RunPlace(RUNS, f"{variant}-asked"),
         console=console,
     )
-    london = find_job("knowledge-constant").run(
-        ConstantSettings(train, dev), place=RunPlace(RUNS, "london"), console=console
+    london = find_job("knowledge-majority").run(
+        MajoritySettings(train, dev), place=RunPlace(RUNS, "london"), console=console
     )
     (pair,) = compare([london, asked]).pairs
     shift = int(pretrain_recipe("course").objective.options["shift"])
     corpus, questions = read_corpus(data / "wiki.txt"), read_questions(Path(dev), labelled=True)
     known = {
-        when: stored(load_learner(at), corpus, questions, shift=shift)
+        when: stored(load_language_model(at), corpus, questions, shift=shift)
         for when, at in (("after_reading", read), ("after_the_questions", run))
     }
     curve = [

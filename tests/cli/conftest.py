@@ -51,7 +51,7 @@ def attnlab(
 @pytest.fixture
 def short_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a model that knows nothing stop after twenty tokens: quicker, and as wrong."""
-    monkeypatch.setattr("attnlab.recipes.knowledge.learner.LONGEST_ANSWER", 20)
+    monkeypatch.setattr("attnlab.recipes.knowledge.language_model.LONGEST_ANSWER", 20)
 
 
 def flowing(text: str) -> str:

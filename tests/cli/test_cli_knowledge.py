@@ -27,7 +27,7 @@ DEMO = [
     *("--set", "model={d_model: 12, n_heads: 3, n_layers: 1, memory: {rows: 101}}"),
     *("--set", "questions_length=1 step", "--set", "training.threads=1"),
 ]
-RUNS = ["constant", "questions-alone", "recall", "synthesizer"]
+RUNS = ["majority", "questions-alone", "recall", "synthesizer"]
 
 
 def test_a_demo_compares_four_runs_and_shows_the_same_when_asked_again(
@@ -67,7 +67,7 @@ def test_a_demo_compares_four_runs_and_shows_the_same_when_asked_again(
     assert "synthesizer: 2 steps" in err
     assert "questions-alone" not in err
     assert json.loads((study / "study.json").read_text())["runs"] == RUNS
-    kept = {n: v for n, v in before.items() if n.startswith(("world/", "constant/", "questions-"))}
+    kept = {n: v for n, v in before.items() if n.startswith(("world/", "majority/", "questions-"))}
     assert kept.items() <= everything(study).items()
 
 

@@ -11,7 +11,7 @@ from knowledge_files import ASKED, DEV, PRETRAIN, TEST, TINY, TRAIN, everything,
 from attnlab.checks.leakage import Leak, model_leak
 from attnlab.data.knowledge_files import read_questions
 from attnlab.errors import StoppedError
-from attnlab.recipes.knowledge import learner
+from attnlab.recipes.knowledge import language_model
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training.step import Stepper
 
@@ -51,7 +51,7 @@ def test_both_leak_measurements_of_a_run_have_a_limit(
         allowed.append(seconds)
         return model_leak(*given, seconds=seconds)
 
-    monkeypatch.setattr(learner, "model_leak", noted)
+    monkeypatch.setattr(language_model, "model_leak", noted)
     go(attnlab, *PRETRAIN, "--name", "read")
     assert allowed == [0.5, 0.5]
     leak = Run.open(Path("runs/read")).record["leak"]
@@ -81,7 +81,7 @@ def test_a_model_is_pretrained_finetuned_and_asked(attnlab: Attnlab, world: Path
     tuned = Run.open(Path(out.splitlines()[-1]))
     assert tuned.record["scores"].keys() == {"test"}
     assert tuned.record["best_step"] is None
-    models = [json.loads((run.path / "learner.json").read_text()) for run in (read, tuned)]
+    models = [json.loads((run.path / "language_model.json").read_text()) for run in (read, tuned)]
     assert models[0] == models[1], "finetuning keeps the pretrained model's size and vocabulary"
     again = go(attnlab, *FINETUNE, "--start", "runs/read", "--test", TEST, "--length", "1 step")
     assert again == out
@@ -135,7 +135,7 @@ def test_the_courses_recipe_reads_characters(attnlab: Attnlab, tmp_path: Path) -
     (tmp_path / "dev.tsv").write_text("Where was Ada born?\tOslo\n")
     words = ["knowledge", "pretrain", "wiki.txt", "--dev", "dev.tsv", *COURSE, "--name", "read"]
     go(attnlab, *words)
-    saved = json.loads((tmp_path / "runs/read/learner.json").read_text())
+    saved = json.loads((tmp_path / "runs/read/language_model.json").read_text())
     assert saved["vocabulary"]["characters"][:2] == ["□", "⁇"]
     assert saved["max_len"] == 128
 

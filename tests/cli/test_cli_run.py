@@ -20,11 +20,11 @@ from attnlab.recipes.classify.settings import (
 )
 from attnlab.recipes.jobs import JOBS
 from attnlab.recipes.knowledge.settings import (
-    ConstantSettings,
     DemoSettings,
     EvaluateSettings,
     ExtractionSettings,
     FinetuneSettings,
+    MajoritySettings,
     PretrainSettings,
     VocabularySettings,
 )
@@ -49,7 +49,7 @@ BERT = ClassifySettings(
 )
 SETTINGS = {
     "knowledge-world": WORLD,
-    "knowledge-constant": ConstantSettings(TRAIN, TEST),
+    "knowledge-majority": MajoritySettings(TRAIN, TEST),
     "knowledge-pretrain": PretrainSettings(
         corpus="runs/world/wiki.txt", questions=TRAIN, test=TEST, model=TINY, training=SHORT
     ),

@@ -61,4 +61,4 @@ def test_a_demo_runs_in_two_processes(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("report.html") == 1
     study = json.loads((tmp_path / NAME / "study.json").read_text())
-    assert study["runs"] == ["constant", "questions-alone", "recall", "synthesizer"]
+    assert study["runs"] == ["majority", "questions-alone", "recall", "synthesizer"]

@@ -16,7 +16,7 @@ from transformers import BertForSequenceClassification as TheirClassifier
 
 from attnlab.errors import StoppedError, UserError
 from attnlab.models.bert_format import TABLE, Pretrained, read_bert
-from attnlab.models.used_rows import UsedRows
+from attnlab.models.compact_embedding import CompactEmbedding
 from attnlab.recipes.classify import train
 from attnlab.recipes.classify.label_budget import plan
 from attnlab.recipes.classify.settings import (
@@ -151,8 +151,8 @@ def test_leaving_out_unused_rows_of_the_table_changes_no_answer(
     """With the recipe's own optimizer and clipping."""
     settings = replace(settings, training=replace(TRAINING, length="20 steps", precision="float64"))
     small = trained(settings, tmp_path, "small")
-    everything = UsedRows(np.arange(len(VOCABULARY)))
-    monkeypatch.setattr(UsedRows, "of", lambda *_: everything)
+    everything = CompactEmbedding(np.arange(len(VOCABULARY)))
+    monkeypatch.setattr(CompactEmbedding, "of", lambda *_: everything)
     whole = trained(settings, tmp_path, "whole")
     first, second = (read_bert(run.path / "model").tensors for run in (small, whole))
     for name in first:

@@ -14,8 +14,8 @@ from attnlab.data.knowledge_files import Question
 from attnlab.data.objectives import OBJECTIVES
 from attnlab.errors import UserError
 from attnlab.models.sizes import MemorySize, ModelSettings
-from attnlab.recipes.knowledge.learner import Learner, new_learner
-from attnlab.recipes.knowledge.lesson import mixed_rows
+from attnlab.recipes.knowledge.language_model import LanguageModel, new_language_model
+from attnlab.recipes.knowledge.language_model_training import mixed_rows
 from attnlab.recipes.knowledge.settings import (
     FinetuneSettings,
     ObjectiveSettings,
@@ -143,22 +143,22 @@ OBJECTIVE_NAMES = OBJECTIVES.names()
 LABELS = ["Zagreb", "Quito"]
 
 
-def learner_of(settings: PretrainSettings, texts: Texts) -> Learner:
+def language_model_of(settings: PretrainSettings, texts: Texts) -> LanguageModel:
     vocabulary = vocabulary_of(settings.vocabulary, texts)
-    return new_learner(settings.model, vocabulary, max_len=128, seed=0)
+    return new_language_model(settings.model, vocabulary, max_len=128, seed=0)
 
 
 def training_rows(settings: PretrainSettings, texts: Texts, epochs: int) -> Iterator[TokenRow]:
     """Draw rows as the recipe does."""
-    learner = learner_of(settings, texts)
+    lm = language_model_of(settings, texts)
     objective = OBJECTIVES.build(
         settings.objective.name,
         texts.corpus,
-        learner.vocabulary,
+        lm.vocabulary,
         [question.answer for question in texts.train],
         options=settings.objective.options,
     )
-    questions = [learner.row(question, is_read_only=True) for question in texts.train]
+    questions = [lm.row(question, is_read_only=True) for question in texts.train]
     rows_of = mixed_rows(objective, questions, seed=settings.training.seed)
     for epoch in range(epochs):
         yield from rows_of(epoch)
@@ -170,7 +170,7 @@ def holds(row: Sequence[int], part: Sequence[int]) -> bool:
 
 def found_in(settings: PretrainSettings, texts: Texts, wanted: Sequence[str]) -> set[str]:
     """Return which texts occur in the training rows, as tokens or as text."""
-    vocabulary = learner_of(settings, texts).vocabulary
+    vocabulary = language_model_of(settings, texts).vocabulary
     rows = [row.tokens for row in training_rows(settings, texts, epochs=5)]
     return {
         text
@@ -226,21 +226,21 @@ def test_a_question_row_is_scored_on_its_answer_and_mark_alone(
     settings: PretrainSettings, kind: Any
 ) -> None:
     settings = replace(settings, vocabulary=VocabularySettings(kind, size=300))
-    learner = learner_of(settings, read_texts(settings))
-    row = learner.row(Question("Where was Ada Smith?", "Kent", "here"))
+    lm = language_model_of(settings, read_texts(settings))
+    row = lm.row(Question("Where was Ada Smith?", "Kent", "here"))
     assert row.scored is not None
     scored = [token for token, counts in zip(row.tokens, row.scored, strict=True) if counts]
-    assert learner.vocabulary.decode(scored) == "Kent⁇"
+    assert lm.vocabulary.decode(scored) == "Kent⁇"
     prompt = [token for token, counts in zip(row.tokens, row.scored, strict=True) if not counts]
-    assert prompt == learner.prompt(Question("Where was Ada Smith?", None, "here"))
-    assert learner.vocabulary.decode(prompt) == "Where was Ada Smith?⁇"
+    assert prompt == lm.prompt(Question("Where was Ada Smith?", None, "here"))
+    assert lm.vocabulary.decode(prompt) == "Where was Ada Smith?⁇"
 
 
 def test_every_epoch_has_every_document_and_every_question(settings: PretrainSettings) -> None:
     texts = read_texts(settings)
-    learner = learner_of(settings, texts)
-    questions = [learner.row(question) for question in texts.train]
-    objective = OBJECTIVES.build("text", texts.corpus, learner.vocabulary, [], options={})
+    lm = language_model_of(settings, texts)
+    questions = [lm.row(question) for question in texts.train]
+    objective = OBJECTIVES.build("text", texts.corpus, lm.vocabulary, [], options={})
     rows_of = mixed_rows(objective, questions, seed=0)
     for epoch in range(2):
         rows = rows_of(epoch)

@@ -14,7 +14,7 @@ from attnlab.errors import UserError
 from attnlab.models.sizes import ModelSettings
 from attnlab.recipes.classify.settings import ClassifySettings, PredictSettings
 from attnlab.recipes.jobs import find_job
-from attnlab.recipes.knowledge.ask import Respondent
+from attnlab.recipes.knowledge.ask import QASession
 from attnlab.recipes.knowledge.settings import EvaluateSettings, PretrainSettings
 from attnlab.recipes.knowledge.world import write_world
 from attnlab.runs.directory import Run, RunPlace
@@ -128,11 +128,11 @@ def test_a_reader_is_evaluated_and_asked_as_it_was_trained(
         row["confidence"] for row in run.predictions("test")
     ]
     fast_path.use(5)
-    respondent = Respondent(run.path, samples=1)
-    assert respondent.hardware.precision == precision
+    session = QASession(run.path, samples=1)
+    assert session.hardware.precision == precision
     assert fast_path._fused_from == 77
     row = run.predictions("test")[0]
-    answer = respondent.answer(row["input"])
+    answer = session.answer(row["input"])
     assert answer.probability == pytest.approx(row["confidence"], rel=0.02)
 
 

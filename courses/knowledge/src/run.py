@@ -74,8 +74,8 @@ def evaluate(options: argparse.Namespace) -> None:
     questions = read_questions(Path(_needed(options, "eval_corpus_path")))
     outputs = Path(_needed(options, "outputs_path"))
     _check_variant(reading, options)
-    learner = open_saved(reading, corpus=options.pretrain_corpus_path).load()
-    places = _answers(learner, [question.text for question in questions])
+    lm = open_saved(reading, corpus=options.pretrain_corpus_path).load()
+    places = _answers(lm, [question.text for question in questions])
     replace_file(outputs, "".join(f"{place}\n" for place in places).encode())
     total, correct = evaluate_places(options.eval_corpus_path, places)
     if total:
@@ -84,19 +84,19 @@ def evaluate(options: argparse.Namespace) -> None:
         print(f"Predictions written to {outputs}; no score.")
 
 
-def _answers(learner: Any, questions: Sequence[str]) -> list[str]:
+def _answers(lm: Any, questions: Sequence[str]) -> list[str]:
     """Let the model write on after each question, at most 32 characters, up to the next ⁇."""
     import torch
 
     from attnlab.models.decoding import continue_prompts
-    from attnlab.recipes.knowledge.learner import LONGEST_ANSWER
+    from attnlab.recipes.knowledge.language_model import LONGEST_ANSWER
 
-    vocabulary = learner.vocabulary
+    vocabulary = lm.vocabulary
     prompts = [[*vocabulary.encode(text), vocabulary.mark] for text in questions]
-    learner.model.eval()
+    lm.model.eval()
     with torch.no_grad():
         written = continue_prompts(
-            learner.model, prompts, stop=vocabulary.mark, max_new=LONGEST_ANSWER, slides=True
+            lm.model, prompts, stop=vocabulary.mark, max_new=LONGEST_ANSWER, slides=True
         )
     return [" ".join(vocabulary.decode(one.tokens).splitlines()) for one in written]
 
@@ -117,7 +117,7 @@ def _train(job: str, settings: Any, options: argparse.Namespace) -> None:
 
     from attnlab.models.course_format import write_params
     from attnlab.recipes.jobs import find_job
-    from attnlab.recipes.knowledge.learner import load_learner
+    from attnlab.recipes.knowledge.language_model import load_language_model
     from attnlab.runs.directory import RunPlace
 
     path = Path(_needed(options, "writing_params_path"))
@@ -125,7 +125,7 @@ def _train(job: str, settings: Any, options: argparse.Namespace) -> None:
         raise UserError(f"there is no folder {path.parent} to write {path} into.")
     place = RunPlace(RUNS, f"{options.function}-{options.variant}-{_digest(settings)}")
     run = find_job(job).run(settings, place=place, console=Console(stderr=True))
-    write_params(load_learner(run).model, path)
+    write_params(load_language_model(run).model, path)
     print(f"{path} written; the run is {run.path}")
 
 

@@ -11,7 +11,7 @@ import typer
 from attnlab.errors import UserError
 
 if TYPE_CHECKING:
-    from attnlab.recipes.knowledge.ask import Respondent
+    from attnlab.recipes.knowledge.ask import QASession
 
 
 def ask(
@@ -40,17 +40,17 @@ def ask(
         raise UserError(f"--show {show} must end with .png or .svg.")
     if show and question is None:
         raise UserError("--show needs the question on the command line.")
-    from attnlab.recipes.knowledge.ask import Respondent
+    from attnlab.recipes.knowledge.ask import QASession
 
-    respondent = Respondent(run, corpus=str(corpus or ""), samples=samples)
+    session = QASession(run, corpus=str(corpus or ""), samples=samples)
     if question is not None:
-        _print(respondent, question, as_json=as_json)
+        _print(session, question, as_json=as_json)
         if show:
-            _draw(respondent, question, show)
+            _draw(session, question, show)
         return
     for line in _questions():
         try:
-            _print(respondent, line, as_json=as_json)
+            _print(session, line, as_json=as_json)
         except UserError as error:
             typer.echo(f"error: {error}", err=True)
 
@@ -65,8 +65,8 @@ def _questions() -> Iterator[str]:
             yield line
 
 
-def _print(respondent: "Respondent", question: str, *, as_json: bool) -> None:
-    answer = respondent.answer(question)
+def _print(session: "QASession", question: str, *, as_json: bool) -> None:
+    answer = session.answer(question)
     if as_json:
         import json
         from dataclasses import asdict
@@ -80,13 +80,13 @@ def _print(respondent: "Respondent", question: str, *, as_json: bool) -> None:
     Console().print(answer_view(answer))
 
 
-def _draw(respondent: "Respondent", question: str, path: Path) -> None:
+def _draw(session: "QASession", question: str, path: Path) -> None:
     """Write the figure of where the model looked."""
     from attnlab.report import figures
     from attnlab.report.knowledge_figures import looks_figure
     from attnlab.runs.files import replace_file
 
-    looks = respondent.looks(question)
+    looks = session.looks(question)
     weights = [layer.numpy() for layer in looks.weights]
     figure = looks_figure(looks.tokens, weights, n_question=looks.n_question)
     render = figures.as_png if path.suffix == ".png" else figures.as_svg

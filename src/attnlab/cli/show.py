@@ -61,7 +61,7 @@ def show_study(study: "Study", *, ask: bool = False) -> None:
 def _show_answers(run: "Run", console: "Console") -> None:
     """Print some answers, and what confidence is worth where that was examined."""
     from attnlab.report import terminal
-    from attnlab.report.doubt import sentences
+    from attnlab.report.calibration import sentences
 
     split = next((s for s in SHOWN_FIRST if run.has_predictions(s)), None)
     if split:

@@ -87,10 +87,10 @@ _ALL = (
         f"{KNOWLEDGE}.evaluate:run_evaluate",
     ),
     Job(
-        "knowledge-constant",
+        "knowledge-majority",
         "the baseline: always the commonest training answer",
-        f"{KNOWLEDGE}.settings:ConstantSettings",
-        f"{KNOWLEDGE}.constant:run_constant",
+        f"{KNOWLEDGE}.settings:MajoritySettings",
+        f"{KNOWLEDGE}.majority:run_majority",
     ),
     Job(
         "knowledge-demo",

@@ -52,7 +52,7 @@ def short(text: Any) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
-def doubts(run: Run) -> list[str]:
+def warnings_of(run: Run) -> list[str]:
     """List what makes a run's scores doubtful."""
     scores = run.record["scores"].items()
     found = [f"{split}: {score['verdict']}." for split, score in scores if score.get("verdict")]

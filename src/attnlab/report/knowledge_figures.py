@@ -9,8 +9,8 @@ from jaxtyping import Float
 from matplotlib import font_manager
 from matplotlib.figure import Figure
 
+from attnlab.evaluation.calibration import column, right
 from attnlab.evaluation.confidence import risk_coverage
-from attnlab.evaluation.doubt import column, right
 from attnlab.report.figures import COLORS, INK, STYLE
 
 Rows = Sequence[Mapping[str, Any]]

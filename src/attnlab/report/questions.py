@@ -3,7 +3,7 @@
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from attnlab.evaluation.doubt import Answer
+from attnlab.evaluation.calibration import Answer
 from attnlab.evaluation.intervals import percent
 
 COLORS = {"retrieved": "green", "unsure": "yellow", "made up": "red"}

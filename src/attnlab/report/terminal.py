@@ -13,7 +13,7 @@ from attnlab.config import flatten
 from attnlab.evaluation.intervals import percent
 from attnlab.evaluation.metrics import metric_called
 from attnlab.report.document import Block, Grid, Heading, Picture, Sentences
-from attnlab.report.grids import doubts, scores_grid
+from attnlab.report.grids import scores_grid, warnings_of
 from attnlab.runs.directory import Run
 
 LONGEST_SHOWN = 100
@@ -78,7 +78,7 @@ def run_story(run: Run) -> RenderableType:
 
 def scores_view(run: Run) -> RenderableType:
     """Show the scores of a finished run beside what guessing gives, and what to doubt."""
-    warnings = [Text(doubt, "red") for doubt in doubts(run)]
+    warnings = [Text(doubt, "red") for doubt in warnings_of(run)]
     return Group(grid_view(scores_grid(run)), *warnings)
 
 

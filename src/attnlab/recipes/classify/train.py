@@ -12,7 +12,7 @@ from attnlab.errors import UserError
 from attnlab.evaluation.accuracy import share_right
 from attnlab.models.bert_format import TABLE, Pretrained, hub_name, read_bert, write_bert
 from attnlab.models.classification import Classification
-from attnlab.models.used_rows import UsedRows
+from attnlab.models.compact_embedding import CompactEmbedding
 from attnlab.recipes.classify.classifier import Classifier, check_fits, new_classifier
 from attnlab.recipes.classify.settings import MODEL, ClassifySettings
 from attnlab.recipes.classify.streams import labelled_stream, masked_stream
@@ -141,7 +141,7 @@ def _read_model(name: str, session: Session) -> Pretrained:
 
 def _rows(
     classifier: Classifier, texts: Texts
-) -> tuple[Mapping[str, Sequence[TextRow]], UsedRows | None]:
+) -> tuple[Mapping[str, Sequence[TextRow]], CompactEmbedding | None]:
     """Cut the texts of every split into tokens; also say which rows of the table they need."""
     rows: Mapping[str, Sequence[TextRow]] = {
         split: [classifier.row(example) for example in examples]
@@ -149,6 +149,6 @@ def _rows(
     }
     if texts.unlabelled:
         return rows, None  # a head that scores every token needs the whole table
-    used = UsedRows.of(*rows.values())
+    used = CompactEmbedding.of(*rows.values())
     used.shrink(classifier.model.body)
     return {split: used.renumbered(some) for split, some in rows.items()}, used

@@ -10,11 +10,11 @@ from jaxtyping import Float
 from attnlab.data.knowledge_files import Question
 from attnlab.data.vocabulary import MARK, PAD
 from attnlab.errors import UserError
+from attnlab.evaluation.calibration import Answer, column, right
 from attnlab.evaluation.confidence import Thresholds, Verdict, choose_thresholds
-from attnlab.evaluation.doubt import Answer, column, right
 from attnlab.evaluation.intervals import percent
-from attnlab.recipes.knowledge.doubt import agreement, named_in, names_of
-from attnlab.recipes.knowledge.learner import Learner
+from attnlab.recipes.knowledge.calibration import agreement, named_in, names_of
+from attnlab.recipes.knowledge.language_model import LanguageModel
 from attnlab.recipes.knowledge.saved import open_saved
 from attnlab.recipes.opening import computing_like
 from attnlab.training.inference import inference
@@ -38,14 +38,14 @@ class Looks:
     """Layer by layer."""
 
 
-class Respondent:
-    """A saved learner that answers one question after the other."""
+class QASession:
+    """A saved language model that answers one question after the other."""
 
     def __init__(self, path: Path, *, corpus: str = "", samples: int = 32) -> None:
         saved = open_saved(path, corpus=corpus)
         self.hardware = computing_like(saved.run)
-        self.learner: Learner = saved.load()
-        self.learner.model.to(self.hardware.device)
+        self.lm: LanguageModel = saved.load()
+        self.lm.model.to(self.hardware.device)
         self.samples = samples
         rows = saved.calibration
         # A corpus that is not `Name. Text` says nothing about whom it is about.
@@ -59,9 +59,9 @@ class Respondent:
     def answer(self, text: str) -> Answer:
         """Answer a question and say whether it looks retrieved or made up."""
         question = _question(text)
-        with inference(self.learner.model, self.hardware):
-            (row,) = self.learner.ask([question])
-            (drawn,) = self.learner.sample([question], count=self.samples, seed=0)
+        with inference(self.lm.model, self.hardware):
+            (row,) = self.lm.ask([question])
+            (drawn,) = self.lm.sample([question], count=self.samples, seed=0)
         verdict, reason = self._verdict(text, row["confidence"])
         others = {other: likely for other, likely in drawn if other != row["prediction"]}
         return Answer(
@@ -75,17 +75,17 @@ class Respondent:
 
     def looks(self, text: str) -> Looks:
         """Return where the model looks while it answers."""
-        attention = self.learner.size.attention.name
-        if not self.learner.model.shows_weights:
+        attention = self.lm.size.attention.name
+        if not self.lm.model.shows_weights:
             raise UserError(f"attention {attention!r} has no weights that could be shown.")
         question = _question(text)
-        prompt = self.learner.prompt(question)
-        vocabulary = self.learner.vocabulary
-        with inference(self.learner.model, self.hardware):
-            (row,) = self.learner.ask([question])
+        prompt = self.lm.prompt(question)
+        vocabulary = self.lm.vocabulary
+        with inference(self.lm.model, self.hardware):
+            (row,) = self.lm.ask([question])
             tokens = [*prompt, *vocabulary.encode(row["prediction"])]
             given = torch.tensor([tokens], device=self.hardware.device)
-            weights = self.learner.model.attention_weights(given)
+            weights = self.lm.model.attention_weights(given)
         return Looks(
             [vocabulary.decode([token]) for token in tokens],
             len(prompt),

@@ -11,9 +11,9 @@ from typing import Any
 
 from attnlab.attention.settings import AttentionSettings
 from attnlab.recipes.knowledge.settings import (
-    ConstantSettings,
     DemoSettings,
     FinetuneSettings,
+    MajoritySettings,
     PretrainSettings,
 )
 from attnlab.recipes.knowledge.world import CORPUS, DEV, TEST, TRAIN, UNSEEN
@@ -22,7 +22,7 @@ from attnlab.runs.study import StudyOutcome
 
 TITLE = "Where were they born? Guessing, questions alone, and two models that have read about them"
 WORLD = "world"
-COMPARED = ("constant", "questions-alone", "recall", "synthesizer")
+COMPARED = ("majority", "questions-alone", "recall", "synthesizer")
 
 
 def plan(settings: DemoSettings, finished: Finished) -> Sequence[Cell]:
@@ -47,7 +47,7 @@ def plan(settings: DemoSettings, finished: Finished) -> Sequence[Cell]:
     needs = (WORLD,)
     return [
         Cell(WORLD, "knowledge-world", settings.world),
-        Cell("constant", "knowledge-constant", ConstantSettings(train, test), needs),
+        Cell("majority", "knowledge-majority", MajoritySettings(train, test), needs),
         Cell(
             "questions-alone",
             "knowledge-finetune",

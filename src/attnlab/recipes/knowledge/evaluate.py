@@ -8,8 +8,8 @@ from rich.console import Console
 from attnlab.data.knowledge_files import Question, read_questions
 from attnlab.recipes.closing import close_run
 from attnlab.recipes.files import need
-from attnlab.recipes.knowledge.doubt import examine
-from attnlab.recipes.knowledge.learner import Learner, check_questions
+from attnlab.recipes.knowledge.calibration import examine
+from attnlab.recipes.knowledge.language_model import LanguageModel, check_questions
 from attnlab.recipes.knowledge.saved import Saved, open_saved
 from attnlab.recipes.knowledge.settings import EvaluateSettings
 from attnlab.recipes.knowledge.texts import question_splits
@@ -38,17 +38,17 @@ def run_evaluate(job: str, settings: EvaluateSettings, *, place: RunPlace, conso
     ) as session:
         session.insist("context", saved.context_sha256(), what=f"what {settings.run} has read")
         if not session.run.finished:
-            learner = saved.load()
+            lm = saved.load()
             for questions in asked.values():
-                check_questions(learner, questions)
+                check_questions(lm, questions)
             session.processes.from_lead(
-                lambda: _answer(learner, saved, asked, session, samples=settings.samples)
+                lambda: _answer(lm, saved, asked, session, samples=settings.samples)
             )
         return session.run
 
 
 def _answer(
-    learner: Learner,
+    lm: LanguageModel,
     saved: Saved,
     asked: Mapping[str, Sequence[Question]],
     session: Session,
@@ -56,10 +56,10 @@ def _answer(
     samples: int,
 ) -> None:
     """Ask, and close the run."""
-    learner.model.to(session.hardware.device)
-    with inference(learner.model, session.hardware):
+    lm.model.to(session.hardware.device)
+    with inference(lm.model, session.hardware):
         found = examine(
-            learner, asked, samples=samples, corpus=saved.corpus, calibration=saved.calibration
+            lm, asked, samples=samples, corpus=saved.corpus, calibration=saved.calibration
         )
     splits = question_splits(asked)
     close_run(session.run, found.answers, splits=splits, confidence=found.confidence)

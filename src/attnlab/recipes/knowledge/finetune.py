@@ -8,8 +8,12 @@ from rich.console import Console
 
 from attnlab.data.batches import Batches, TokenRow
 from attnlab.errors import UserError
-from attnlab.recipes.knowledge.learner import BLOCK, Learner, new_learner
-from attnlab.recipes.knowledge.lesson import Lesson, build_objective, mixed_rows
+from attnlab.recipes.knowledge.language_model import BLOCK, LanguageModel, new_language_model
+from attnlab.recipes.knowledge.language_model_training import (
+    LanguageModelTraining,
+    build_objective,
+    mixed_rows,
+)
 from attnlab.recipes.knowledge.saved import Saved, open_saved
 from attnlab.recipes.knowledge.settings import RECIPES, FinetuneSettings
 from attnlab.recipes.knowledge.texts import Texts, files_of, learn_vocabulary, read_texts
@@ -31,14 +35,14 @@ def run_finetune(job: str, settings: FinetuneSettings, *, place: RunPlace, conso
         if session.run.finished:
             return session.run
         texts, seed = read_texts(settings), settings.training.seed
-        learner = saved.load() if saved else _new(settings, texts, session)
+        lm = saved.load() if saved else _new(settings, texts, session)
         # a new model has read nothing: the corpus gave it characters only
         texts = replace(texts, corpus=saved.corpus if saved else ())
-        rows_of = _rows(settings, texts, learner)
+        rows_of = _rows(settings, texts, lm)
         batches = Batches(rows_of, batch_tokens=settings.batch_tokens, seed=seed)
-        lesson = Lesson(learner, texts, batches, session)
-        state = train(lesson.task(settings.training), settings.training, session)
-        lesson.close(state, samples=settings.samples)
+        lm_training = LanguageModelTraining(lm, texts, batches, session)
+        state = train(lm_training.task(settings.training), settings.training, session)
+        lm_training.close(state, samples=settings.samples)
         return session.run
 
 
@@ -66,7 +70,7 @@ def _refuse_another_size(settings: FinetuneSettings) -> None:
             raise UserError(f"{name} does not go with start: it is taken from {settings.start}.")
 
 
-def _new(settings: FinetuneSettings, texts: Texts, session: Session) -> Learner:
+def _new(settings: FinetuneSettings, texts: Texts, session: Session) -> LanguageModel:
     """Make a new model with the corpus's vocabulary."""
     if not texts.corpus:
         raise UserError(
@@ -74,19 +78,21 @@ def _new(settings: FinetuneSettings, texts: Texts, session: Session) -> Learner:
             " give --start RUN, the pretrained run to go on from."
         )
     vocabulary = learn_vocabulary(settings.vocabulary, texts, session)
-    return new_learner(settings.model, vocabulary, max_len=BLOCK, seed=settings.training.seed)
+    return new_language_model(
+        settings.model, vocabulary, max_len=BLOCK, seed=settings.training.seed
+    )
 
 
 def _rows(
-    settings: FinetuneSettings, texts: Texts, learner: Learner
+    settings: FinetuneSettings, texts: Texts, lm: LanguageModel
 ) -> Callable[[int], list[TokenRow]]:
     """Return what draws an epoch: the questions, and with a replay the corpus once more."""
-    rows = [learner.row(question) for question in texts.train]
+    rows = [lm.row(question) for question in texts.train]
     if not settings.replay.name:
         return lambda _: rows
     if not texts.corpus:
         raise UserError(
             f"replay reads the corpus of {settings.start} again, but its file is gone or changed."
         )
-    objective = build_objective(settings.replay, texts.corpus, learner.vocabulary, texts.train)
+    objective = build_objective(settings.replay, texts.corpus, lm.vocabulary, texts.train)
     return mixed_rows(objective, rows, seed=settings.training.seed)

@@ -3,8 +3,12 @@
 from rich.console import Console
 
 from attnlab.data.batches import Batches
-from attnlab.recipes.knowledge.learner import BLOCK, new_learner
-from attnlab.recipes.knowledge.lesson import Lesson, build_objective, mixed_rows
+from attnlab.recipes.knowledge.language_model import BLOCK, new_language_model
+from attnlab.recipes.knowledge.language_model_training import (
+    LanguageModelTraining,
+    build_objective,
+    mixed_rows,
+)
 from attnlab.recipes.knowledge.settings import PretrainSettings
 from attnlab.recipes.knowledge.texts import files_of, learn_vocabulary, read_texts
 from attnlab.recipes.opening import open_run
@@ -24,12 +28,12 @@ def run_pretrain(job: str, settings: PretrainSettings, *, place: RunPlace, conso
         vocabulary = learn_vocabulary(settings.vocabulary, texts, session)
         objective = build_objective(settings.objective, texts.corpus, vocabulary, texts.train)
         max_len = max(BLOCK, objective.longest)
-        learner = new_learner(settings.model, vocabulary, max_len=max_len, seed=seed)
+        lm = new_language_model(settings.model, vocabulary, max_len=max_len, seed=seed)
         is_read_only = not settings.questions_write
-        questions = [learner.row(q, is_read_only=is_read_only) for q in texts.train]
+        questions = [lm.row(q, is_read_only=is_read_only) for q in texts.train]
         rows_of = mixed_rows(objective, questions, seed=seed)
         batches = Batches(rows_of, batch_tokens=settings.batch_tokens, seed=seed)
-        lesson = Lesson(learner, texts, batches, session)
-        state = train(lesson.task(settings.training), settings.training, session)
-        lesson.close(state, samples=settings.samples)
+        lm_training = LanguageModelTraining(lm, texts, batches, session)
+        state = train(lm_training.task(settings.training), settings.training, session)
+        lm_training.close(state, samples=settings.samples)
         return session.run

@@ -1,4 +1,4 @@
-"""A learner that was saved: in a finished run, or in one of the course's ``.params`` files."""
+"""A language model that was saved: in a finished run, or in one of the course's ``.params`` files."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -9,10 +9,10 @@ from typing import Any
 from attnlab.data.knowledge_files import read_corpus
 from attnlab.errors import UserError
 from attnlab.models.sizes import ModelSettings
-from attnlab.recipes.knowledge.learner import (
-    Learner,
-    learner_of_params,
-    load_learner,
+from attnlab.recipes.knowledge.language_model import (
+    LanguageModel,
+    language_model_of_params,
+    load_language_model,
     saved_size,
 )
 from attnlab.recipes.knowledge.texts import characters_of
@@ -22,9 +22,9 @@ from attnlab.runs.files import sha256_of, to_json
 
 @dataclass(frozen=True)
 class Saved:
-    """What is known about a learner before its weights are read, and how to read them."""
+    """What is known about a language model before its weights are read, and how to read them."""
 
-    load: Callable[[], Learner]
+    load: Callable[[], LanguageModel]
     size: ModelSettings
     file: Path
     """The file, or the run's record: what must not change under a run that goes on from it."""
@@ -49,14 +49,14 @@ class Saved:
 
 
 def open_saved(path: Path, *, corpus: str = "", dropout: float = 0.0) -> Saved:
-    """Find a learner; a file needs the corpus that its characters come from, and a dropout."""
+    """Find a language model; a file needs the corpus that its characters come from, and a dropout."""
     if path.is_file():
         return _file(path, corpus, dropout)
     if corpus:
         raise UserError(f"corpus = {corpus} does not go with the run {path}, which knows its own.")
     run = Run.open(path)
     return Saved(
-        lambda: load_learner(run),
+        lambda: load_language_model(run),
         saved_size(run),
         run.path / RECORD,
         _read_by(run),
@@ -73,8 +73,8 @@ def _file(path: Path, corpus: str, dropout: float) -> Saved:
             " that it was trained on with --corpus."
         )
     lines = read_corpus(Path(corpus))
-    learner = learner_of_params(path, characters_of(lines), dropout=dropout)
-    return Saved(lambda: learner, learner.size, path, lines, [])
+    lm = language_model_of_params(path, characters_of(lines), dropout=dropout)
+    return Saved(lambda: lm, lm.size, path, lines, [])
 
 
 def _read_by(run: Run) -> Sequence[str]:

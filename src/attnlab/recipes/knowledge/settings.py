@@ -116,7 +116,7 @@ class EvaluateSettings:
 
 
 @dataclass(frozen=True)
-class ConstantSettings:
+class MajoritySettings:
     """What the constant answer is taken from, and who is asked."""
 
     questions: str = ""

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from attnlab.evaluation.comparable import common_split
 from attnlab.evaluation.comparison import Comparison, compare
 from attnlab.report import figures
+from attnlab.report.calibration import calibration_blocks
 from attnlab.report.document import Block, Grid, Heading, Picture, Sentences
-from attnlab.report.doubt import doubt_blocks
 from attnlab.report.grids import comparison_grid, short
 from attnlab.report.sections.curves import curves
 from attnlab.runs.directory import Run
@@ -31,7 +31,7 @@ def details(runs: Sequence[Run]) -> Iterator[Block]:
     yield from _disagreements(runs)
     for run in runs:
         if run.has_predictions("unseen"):
-            yield from doubt_blocks(run)
+            yield from calibration_blocks(run)
 
 
 def comparison_blocks(comparison: Comparison) -> Iterator[Block]:

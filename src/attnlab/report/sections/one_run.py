@@ -6,9 +6,9 @@ from typing import Any
 from attnlab.evaluation.comparable import SPLITS
 from attnlab.evaluation.guessing import against_guessing
 from attnlab.evaluation.ledger import ledger_notes
+from attnlab.report.calibration import calibration_blocks
 from attnlab.report.document import Block, Grid, Heading, Sentences
-from attnlab.report.doubt import doubt_blocks
-from attnlab.report.grids import doubts, scores_grid, short
+from attnlab.report.grids import scores_grid, short, warnings_of
 from attnlab.report.sections.curves import curves
 from attnlab.runs.directory import Run
 
@@ -26,7 +26,7 @@ def details(runs: Sequence[Run]) -> Iterator[Block]:
     (run,) = runs
     yield from curves(runs)
     yield from _samples(run)
-    yield from doubt_blocks(run)
+    yield from calibration_blocks(run)
     yield from _ledger(run)
 
 
@@ -43,8 +43,8 @@ def _scores(run: Run) -> Iterator[Block]:
             f"The weights are those of step {best:,}, chosen on {split}: its score flatters."
         )
     yield Sentences([sentence for sentence in told if sentence])
-    if doubts(run):
-        yield Sentences(doubts(run), warning=True)
+    if warnings_of(run):
+        yield Sentences(warnings_of(run), warning=True)
 
 
 def _samples(run: Run) -> Iterator[Block]:

@@ -8,10 +8,10 @@ from typing import Any
 from attnlab.data.entries import split_name
 from attnlab.data.knowledge_files import Question
 from attnlab.errors import UserError
+from attnlab.evaluation.calibration import CALIBRATION, UNSEEN, judge_confidence
 from attnlab.evaluation.counterfactuals import PARTS, driven_by, names_asked, replaced
-from attnlab.evaluation.doubt import CALIBRATION, UNSEEN, judge_confidence
 from attnlab.randomness import rng
-from attnlab.recipes.knowledge.learner import Learner
+from attnlab.recipes.knowledge.language_model import LanguageModel
 
 ASKED_AT_ONCE = 64
 REPLACEMENTS = 4
@@ -27,7 +27,7 @@ class Examination:
 
 
 def examine(
-    learner: Learner,
+    lm: LanguageModel,
     asked: Mapping[str, Sequence[Question]],
     *,
     samples: int,
@@ -40,9 +40,7 @@ def examine(
     """
     names = names_of(corpus) if corpus else None
     answers: dict[str, Sequence[dict[str, Any]]] = {
-        split: with_signals(
-            learner, questions, learner.ask(questions), samples=samples, names=names
-        )
+        split: with_signals(lm, questions, lm.ask(questions), samples=samples, names=names)
         for split, questions in asked.items()
     }
     before: dict[str, Sequence[dict[str, Any]]] = {}
@@ -50,7 +48,7 @@ def examine(
         before[CALIBRATION] = calibration
     confidence = judge_confidence(before | answers)
     if UNSEEN in answers:
-        confidence["name_parts"] = name_parts(learner, answers[UNSEEN], names or frozenset())
+        confidence["name_parts"] = name_parts(lm, answers[UNSEEN], names or frozenset())
     return Examination(answers, confidence)
 
 
@@ -70,7 +68,7 @@ def named_in(question: str, names: frozenset[str]) -> str | None:
 
 
 def with_signals(
-    learner: Learner,
+    lm: LanguageModel,
     questions: Sequence[Question],
     answers: Sequence[Mapping[str, Any]],
     *,
@@ -83,7 +81,7 @@ def with_signals(
         for row, question in zip(rows, questions, strict=True):
             row["was_read"] = named_in(question.text, names) is not None
     if samples:
-        for row, drawn in zip(rows, _drawn(learner, questions, samples), strict=True):
+        for row, drawn in zip(rows, _drawn(lm, questions, samples), strict=True):
             row |= agreement(row["prediction"], drawn)
     return rows
 
@@ -100,7 +98,7 @@ def agreement(answer: str, drawn: Sequence[tuple[str, float]]) -> dict[str, Any]
 
 
 def name_parts(
-    learner: Learner, answers: Sequence[Mapping[str, Any]], read: frozenset[str]
+    lm: LanguageModel, answers: Sequence[Mapping[str, Any]], read: frozenset[str]
 ) -> dict[str, Any]:
     """Replace parts of the names that were asked about, and see how often the answer changes.
 
@@ -116,11 +114,11 @@ def name_parts(
                 changed_question
                 for other in some
                 if other not in read
-                and _fits(learner, changed_question := _question(text.replace(name, other)))
+                and _fits(lm, changed_question := _question(text.replace(name, other)))
             ]
             for text, name, some in zip(questions, names, others, strict=True)
         ]
-        given = iter(learner.ask([question for some in asked for question in some]))
+        given = iter(lm.ask([question for some in asked for question in some]))
         changed[part] = [
             [next(given)["prediction"] != answer["prediction"] for _ in some]
             for answer, some in zip(answers, asked, strict=True)
@@ -132,17 +130,17 @@ def _question(text: str) -> Question:
     return Question(text, None, "a changed name")
 
 
-def _fits(learner: Learner, question: Question) -> bool:
+def _fits(lm: LanguageModel, question: Question) -> bool:
     try:
-        learner.prompt(question)
+        lm.prompt(question)
     except UserError:
         return False
     return True
 
 
 def _drawn(
-    learner: Learner, questions: Sequence[Question], samples: int
+    lm: LanguageModel, questions: Sequence[Question], samples: int
 ) -> Iterable[list[tuple[str, float]]]:
     for begin in range(0, len(questions), ASKED_AT_ONCE):
         some = questions[begin : begin + ASKED_AT_ONCE]
-        yield from learner.sample(some, count=samples, seed=begin)
+        yield from lm.sample(some, count=samples, seed=begin)

@@ -6,7 +6,7 @@ import torch.nn.functional as F
 
 from attnlab.data.text_batches import TextRow, collate_texts
 from attnlab.models.bert import BertForSequenceClassification
-from attnlab.models.used_rows import UsedRows
+from attnlab.models.compact_embedding import CompactEmbedding
 from small_bert import small_size
 
 ROWS = [
@@ -34,7 +34,7 @@ def new_model() -> BertForSequenceClassification:
 def test_training_on_the_rows_that_occur_gives_the_same_weights() -> None:
     whole, small = new_model(), new_model()
     table = small.body.embeddings.words.weight.detach().clone()
-    used = UsedRows.of(ROWS)
+    used = CompactEmbedding.of(ROWS)
     assert used.ids.tolist() == [0, 2, 3, 5, 9, 17, 20]
     trained(ROWS, whole)
     used.shrink(small.body)

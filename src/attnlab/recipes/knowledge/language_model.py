@@ -31,11 +31,11 @@ LONGEST_ANSWER = 32
 BLOCK = 128
 """Tokens that a question and its answer may have together."""
 ASKED_AT_ONCE = 512
-FILE = "learner.json"
+FILE = "language_model.json"
 
 
 @dataclass(frozen=True)
-class Learner:
+class LanguageModel:
     """Reads, and answers questions."""
 
     model: GPT
@@ -130,35 +130,39 @@ class Learner:
             )
 
 
-def new_learner(size: ModelSettings, vocabulary: Vocabulary, *, max_len: int, seed: int) -> Learner:
+def new_language_model(
+    size: ModelSettings, vocabulary: Vocabulary, *, max_len: int, seed: int
+) -> LanguageModel:
     """Make a model that knows nothing yet."""
     seed_torch(seed, "weights")
-    return Learner(GPT(len(vocabulary), max_len, **vars(size)), vocabulary, size)
+    return LanguageModel(GPT(len(vocabulary), max_len, **vars(size)), vocabulary, size)
 
 
-def load_learner(run: Run) -> Learner:
+def load_language_model(run: Run) -> LanguageModel:
     """Make the model of a finished run again."""
     size, saved = saved_size(run), read_json(run.path / FILE)
     try:
         vocabulary, max_len = load_vocabulary(saved["vocabulary"]), int(saved["max_len"])
     except (KeyError, TypeError, ValueError) as error:
         raise DamagedFileError(f"{run.path / FILE} is damaged: {error!r}.") from None
-    learner = new_learner(size, vocabulary, max_len=max_len, seed=0)
+    lm = new_language_model(size, vocabulary, max_len=max_len, seed=0)
     checkpoints = Checkpoints(run.path / "checkpoints", keep_last=1)
     step = run.record["best_step"] or run.record["steps"]
-    load_model_tensors(learner.model, checkpoints.load_model(step))
-    return learner
+    load_model_tensors(lm.model, checkpoints.load_model(step))
+    return lm
 
 
-def learner_of_params(path: Path, vocabulary: Vocabulary, *, dropout: float = 0.0) -> Learner:
-    """Make a learner of one of the course's files, which say nothing about the characters."""
+def language_model_of_params(
+    path: Path, vocabulary: Vocabulary, *, dropout: float = 0.0
+) -> LanguageModel:
+    """Make a language model of one of the course's files, which say nothing about the characters."""
     model, size = read_params(path, dropout=dropout)
     if model.tok_emb.num_embeddings != len(vocabulary):
         raise UserError(
             f"{path} knows {model.tok_emb.num_embeddings} tokens, but the corpus has"
             f" {len(vocabulary)} with the two reserved ones. Give the corpus it was trained on."
         )
-    return Learner(model, vocabulary, size)
+    return LanguageModel(model, vocabulary, size)
 
 
 def saved_size(run: Run) -> ModelSettings:
@@ -174,12 +178,12 @@ def saved_size(run: Run) -> ModelSettings:
     return from_dict(ModelSettings, values, origin=str(run.path / FILE))
 
 
-def check_questions(learner: Learner, questions: Iterable[Question]) -> None:
+def check_questions(lm: LanguageModel, questions: Iterable[Question]) -> None:
     """Refuse, before anything is learned, what the vocabulary or the model has no room for."""
     for question in questions:
-        learner.prompt(question)
+        lm.prompt(question)
         if question.answer is not None:
-            learner.row(question)
+            lm.row(question)
 
 
 @contextmanager

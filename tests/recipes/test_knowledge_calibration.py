@@ -2,7 +2,7 @@
 
 import pytest
 
-from attnlab.recipes.knowledge.doubt import agreement, named_in, names_of
+from attnlab.recipes.knowledge.calibration import agreement, named_in, names_of
 
 NAMES = names_of(["John Lee. John Lee was born in Hull.", "John Lee Hooker. A singer."])
 

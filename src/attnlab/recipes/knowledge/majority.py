@@ -8,16 +8,16 @@ from rich.console import Console
 from attnlab.data.knowledge_files import Question, read_questions
 from attnlab.recipes.closing import close_run
 from attnlab.recipes.files import need
-from attnlab.recipes.knowledge.settings import ConstantSettings
+from attnlab.recipes.knowledge.settings import MajoritySettings
 from attnlab.recipes.knowledge.texts import question_splits
 from attnlab.recipes.without_training import run_without_training
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.runs.predictions import prediction_row
 
 
-def run_constant(
+def run_majority(
     job: str,
-    settings: ConstantSettings,
+    settings: MajoritySettings,
     *,
     place: RunPlace,
     console: Console,  # noqa: ARG001 - every job is run alike

@@ -19,13 +19,13 @@ from attnlab.models.bert import Bert
 
 
 @dataclass(frozen=True)
-class UsedRows:
+class CompactEmbedding:
     """The ids of the tokens that occur, sorted."""
 
     ids: Int[np.ndarray, " N"]
 
     @classmethod
-    def of(cls, *texts: Sequence[TextRow]) -> "UsedRows":
+    def of(cls, *texts: Sequence[TextRow]) -> "CompactEmbedding":
         """Collect the tokens of all texts; 0, which pads, is always among them."""
         found = {0, *(token for rows in texts for row in rows for token in row.tokens)}
         return cls(np.array(sorted(found)))

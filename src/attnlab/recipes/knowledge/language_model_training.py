@@ -14,8 +14,8 @@ from attnlab.evaluation.accuracy import share_right
 from attnlab.models.next_token import NextToken
 from attnlab.randomness import rng
 from attnlab.recipes.closing import LAST_STEP, close_run
-from attnlab.recipes.knowledge.doubt import examine
-from attnlab.recipes.knowledge.learner import Learner, check_questions
+from attnlab.recipes.knowledge.calibration import examine
+from attnlab.recipes.knowledge.language_model import LanguageModel, check_questions
 from attnlab.recipes.knowledge.settings import ObjectiveSettings
 from attnlab.recipes.knowledge.texts import Texts
 from attnlab.runs.predictions import column
@@ -30,18 +30,18 @@ ON_THE_WAY = ("held_out", "dev")
 LEAK_ROWS = 2
 
 
-class Lesson:
-    """A learner, what it learns from, and the questions that it is asked."""
+class LanguageModelTraining:
+    """A language model, what it learns from, and the questions that it is asked."""
 
-    def __init__(self, learner: Learner, texts: Texts, batches: Batches, session: Session) -> None:
+    def __init__(self, lm: LanguageModel, texts: Texts, batches: Batches, session: Session) -> None:
         """Check, before anything is learned, that every question fits and nothing leaks."""
-        self.learner, self.texts, self.batches, self.session = learner, texts, batches, session
+        self.lm, self.texts, self.batches, self.session = lm, texts, batches, session
         for questions in texts.asked.values():
-            check_questions(learner, questions)
+            check_questions(lm, questions)
         longest = sorted(batches.epochs.rows(0), key=lambda row: -len(row.tokens))[:LEAK_ROWS]
         self.leak_rows = [row.tokens for row in longest]
         budget = SECONDS_BEFORE_TRAINING
-        session.processes.from_lead(lambda: learner.leak(self.leak_rows, seconds=budget).to_dict())
+        session.processes.from_lead(lambda: lm.leak(self.leak_rows, seconds=budget).to_dict())
 
     def task(self, training: TrainingSettings) -> NextToken:
         """Return what the loop trains."""
@@ -52,7 +52,7 @@ class Lesson:
             )
         # Chosen by held-out people, a step would flatter what they say about confidence.
         evaluate = partial(self._evaluate, chooses=training.patience > 0)
-        return NextToken(self.learner.model, self.batches, evaluate=evaluate)
+        return NextToken(self.lm.model, self.batches, evaluate=evaluate)
 
     def close(self, state: TrainingState, *, samples: int) -> None:
         """Answer every split and close the run."""
@@ -68,18 +68,18 @@ class Lesson:
         logged: dict[str, float] = {}
         for split, questions in asked.items():
             if questions:
-                answers = self.learner.ask(questions)
+                answers = self.lm.ask(questions)
                 gold, given = column(answers, "gold"), column(answers, "prediction")
                 logged[f"{split}_accuracy"] = share_right(gold, given)
                 logged[f"{split}_loss"] = fmean(column(answers, "loss"))
         return Evaluation(logged.get("held_out_accuracy") if chooses else None, logged)
 
     def _close(self, state: TrainingState, samples: int) -> None:
-        learner, texts = self.learner, self.texts
-        leak = learner.leak(self.leak_rows, seconds=seconds_after_training(state.seconds))
-        with inference(learner.model, self.session.hardware):
-            found = examine(learner, texts.asked, samples=samples, corpus=texts.corpus)
-        learner.save(self.session.run)
+        lm, texts = self.lm, self.texts
+        leak = lm.leak(self.leak_rows, seconds=seconds_after_training(state.seconds))
+        with inference(lm.model, self.session.hardware):
+            found = examine(lm, texts.asked, samples=samples, corpus=texts.corpus)
+        lm.save(self.session.run)
         close_run(
             self.session.run,
             found.answers,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from attnlab.evaluation.doubt import judge_confidence
+from attnlab.evaluation.calibration import judge_confidence
 
 
 def row(sure: float, is_right: bool, **more: Any) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from attnlab.evaluation.doubt import UNSEEN
+from attnlab.evaluation.calibration import UNSEEN
 from attnlab.evaluation.intervals import percent
 from attnlab.report.document import Block, Grid, Heading, Picture, Sentences
 from attnlab.runs.directory import Run
@@ -16,7 +16,7 @@ SIGNALS = {
 UNSEEN_SHOWN = 10
 
 
-def doubt_blocks(run: Run) -> Iterator[Block]:
+def calibration_blocks(run: Run) -> Iterator[Block]:
     """Tell what can be said about a run's confidence; nothing if its record says nothing."""
     told = run.record.get("confidence")
     if not told or not (told["splits"] or told.get("seen")):
