@@ -84,7 +84,7 @@ def stored(
         start = line.find(place, len(name))
         if start >= 0 and start + len(place) <= room:
             asked.append((line[:start], place))
-    encode, mark = lm.vocabulary.encode, lm.vocabulary.mark
+    encode, mark = lm.tokenizer.encode, lm.tokenizer.sentinel
     with torch.no_grad():
         written = continue_prompts(
             lm.model.eval(),
@@ -93,7 +93,7 @@ def stored(
             max_new=max(len(place) for _, place in asked),
         )
     right = sum(
-        lm.vocabulary.decode(one.tokens).startswith(place)
+        lm.tokenizer.decode(one.tokens).startswith(place)
         for one, (_, place) in zip(written, asked, strict=True)
     )
     low, high = wilson(right, len(asked))

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import torch
 
-from attnlab.data.characters import CharacterVocabulary
+from attnlab.data.characters import CharacterTokenizer
 from attnlab.data.settings import WorldSettings
 from attnlab.data.world import make_world
 from attnlab.models.decoding import continue_prompts
@@ -28,13 +28,13 @@ BLOCK, QUESTIONS, NEW, TRIES = 128, 500, 32, 5
 WORLD = WorldSettings(people=2500, biographies=1, sentences=1, asked_share=0.2)
 
 
-def decoding(vocabulary: CharacterVocabulary, questions: list[str]) -> list[float]:
+def decoding(tokenizer: CharacterTokenizer, questions: list[str]) -> list[float]:
     """Answer both ways with the same weights; return how many times faster each try of ours is."""
-    mark = vocabulary.mark
-    prompts = [[*vocabulary.encode(question), mark] for question in questions]
+    mark = tokenizer.sentinel
+    prompts = [[*tokenizer.encode(question), mark] for question in questions]
     seed_torch(0, "weights")
-    ours = GPT(len(vocabulary), BLOCK, **vars(replace(SIZES["course"], dropout=0.0))).eval()
-    plain = PlainGPT(len(vocabulary), BLOCK, dropout=0.0).eval()
+    ours = GPT(len(tokenizer), BLOCK, **vars(replace(SIZES["course"], dropout=0.0))).eval()
+    plain = PlainGPT(len(tokenizer), BLOCK, dropout=0.0).eval()
     copy_weights(ours, plain)
     with torch.no_grad():
         continue_prompts(ours, prompts[:8], stop=-1, max_new=2)
@@ -71,8 +71,8 @@ def main() -> None:
     argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     world = make_world(WORLD)
     questions = [person.question for person in world.test[:QUESTIONS]]
-    vocabulary = CharacterVocabulary.of([*world.texts, *questions])
-    ratios = decoding(vocabulary, questions)
+    tokenizer = CharacterTokenizer.of([*world.texts, *questions])
+    ratios = decoding(tokenizer, questions)
     value = statistics.median(ratios)
     print(f"{value:.1f} times as fast")
     write_result(

@@ -8,7 +8,7 @@ The data are the knowledge course's (`birthplace/` in the folder ATTNLAB_DATA): 
 in the corpus, their questions are never trained on. The recipe starts from a prototype whose
 variants had been compared on dev; every choice since then was made on a fifth of the training
 questions that was held out, and dev is asked once a run, at its end. Seconds are those of training
-steps: reading the files, learning the vocabulary, answering and saving come on top. Runs are kept
+steps: reading the files, learning the tokenizer, answering and saving come on top. Runs are kept
 in runs/knowledge_recall (0.4 GB each), so that a stopped benchmark goes on.
 """
 
@@ -26,13 +26,13 @@ from rich.console import Console
 from attnlab.evaluation.accuracy import score_answers
 from attnlab.evaluation.paired import mcnemar
 from attnlab.evaluation.resampling import Bootstrap
-from attnlab.models.sizes import MemorySize
+from attnlab.models.sizes import NGramTableSize
 from attnlab.recipes.jobs import find_job
 from attnlab.recipes.knowledge.settings import (
     RECIPES,
     ObjectiveSettings,
     PretrainSettings,
-    VocabularySettings,
+    TokenizerSettings,
 )
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training.settings import OptimizerSettings
@@ -109,7 +109,7 @@ def curve(lengths: list[str]) -> None:
 
 ABLATIONS: dict[str, Callable[[PretrainSettings], PretrainSettings]] = {
     "recall": lambda s: s,
-    "no memory": lambda s: replace(s, model=replace(s.model, memory=MemorySize())),
+    "no memory": lambda s: replace(s, model=replace(s.model, ngram_table=NGramTableSize())),
     "questions write the memory": lambda s: replace(s, questions_write=True),
     "plain text instead of views": lambda s: replace(s, objective=ObjectiveSettings("text")),
     "views that only list": lambda s: option(s, asked=0.0),
@@ -118,7 +118,7 @@ ABLATIONS: dict[str, Callable[[PretrainSettings], PretrainSettings]] = {
     "nothing round the name": lambda s: option(s, around=0, asked=0.0),
     "two layers": lambda s: replace(s, model=replace(s.model, n_layers=2)),
     "256 wide": lambda s: replace(s, model=replace(s.model, d_model=256)),
-    "characters": lambda s: replace(s, vocabulary=VocabularySettings("characters")),
+    "characters": lambda s: replace(s, tokenizer=TokenizerSettings("characters")),
     "AdamW instead of Muon": lambda s: replace(
         s, training=replace(s.training, optimizer=OptimizerSettings("adamw", lr=3e-3))
     ),

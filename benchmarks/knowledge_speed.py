@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from attnlab.data.batches import Batches
-from attnlab.data.characters import CharacterVocabulary
+from attnlab.data.characters import CharacterTokenizer
 from attnlab.data.objectives.span_corruption import SpanCorruption
 from attnlab.data.settings import WorldSettings
 from attnlab.data.world import make_world
@@ -37,13 +37,13 @@ WORLD = WorldSettings(people=2500, biographies=1, sentences=3, asked_share=0.2)
 class OurTraining:
     """The course's recipe as ``attnlab knowledge pretrain --recipe course`` trains it."""
 
-    def __init__(self, lines: list[str], vocabulary: CharacterVocabulary, *, dropout: float):
+    def __init__(self, lines: list[str], tokenizer: CharacterTokenizer, *, dropout: float):
         settings = RECIPES["course"][0]
         training = replace(settings.training, precision="float32")
-        objective = SpanCorruption(lines, vocabulary, block=BLOCK)
+        objective = SpanCorruption(lines, tokenizer, block=BLOCK)
         seed_torch(0, "weights")
         size = replace(SIZES["course"], dropout=dropout)
-        self.model = GPT(len(vocabulary), BLOCK, **vars(size))
+        self.model = GPT(len(tokenizer), BLOCK, **vars(size))
         rows = lambda epoch: objective.rows(rng(0, "objective", epoch))  # noqa: E731
         batches = Batches(rows, batch_tokens=settings.batch_tokens, seed=0)
         task = NextToken(self.model, batches)
@@ -66,10 +66,10 @@ def rate(step: Callable[[], int], steps: int) -> float:
     return examples / (time.perf_counter() - began)
 
 
-def pretraining(lines: list[str], vocabulary: CharacterVocabulary, dropout: float) -> list[float]:
+def pretraining(lines: list[str], tokenizer: CharacterTokenizer, dropout: float) -> list[float]:
     """Return how many times more examples a second ours takes, round by round."""
-    plain = PlainTraining(lines, list(vocabulary.characters), block=BLOCK, dropout=dropout)
-    ours = OurTraining(lines, vocabulary, dropout=dropout)
+    plain = PlainTraining(lines, list(tokenizer.characters), block=BLOCK, dropout=dropout)
+    ours = OurTraining(lines, tokenizer, dropout=dropout)
     plain.step(), ours.step()
     a_step = len(lines) / ours.batches.epochs.per_epoch
     print(f"  examples a step: plain 128, ours {a_step:.0f} on average")
@@ -88,11 +88,11 @@ def main() -> None:
     """Measure both and print the ratios."""
     argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     world = make_world(WORLD)
-    vocabulary = CharacterVocabulary.of([*world.texts, "Where was born?"])
+    tokenizer = CharacterTokenizer.of([*world.texts, "Where was born?"])
     ratios = {}
     for dropout in (0.1, 0.0):
         print(f"pretraining, dropout {dropout}")
-        ratios[dropout] = sorted(pretraining(list(world.texts), vocabulary, dropout))
+        ratios[dropout] = sorted(pretraining(list(world.texts), tokenizer, dropout))
     value = statistics.median(ratios[0.1])
     low, high = ratios[0.1][0], ratios[0.1][-1]
     print(f"{value:.2f} times the examples a second")

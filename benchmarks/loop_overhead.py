@@ -20,7 +20,7 @@ import torch.nn.functional as F
 from rich.console import Console
 
 from attnlab.data.batches import IGNORED, Batches, TokenBatch
-from attnlab.data.characters import CharacterVocabulary
+from attnlab.data.characters import CharacterTokenizer
 from attnlab.data.objectives.text import Text
 from attnlab.data.settings import WorldSettings
 from attnlab.data.world import make_world
@@ -50,10 +50,10 @@ def training_settings(steps: int) -> TrainingSettings:
 def new_task() -> NextToken:
     """Build model and data afresh, the same ones every time."""
     world = make_world(WorldSettings(people=200, biographies=6, sentences=1))
-    vocabulary = CharacterVocabulary.of(world.texts)
-    rows = Text(world.texts, vocabulary).rows(rng(0, "rows"))
+    tokenizer = CharacterTokenizer.of(world.texts)
+    rows = Text(world.texts, tokenizer).rows(rng(0, "rows"))
     seed_torch(0, "weights")
-    model = GPT(len(vocabulary), 128, **vars(ModelSettings(d_model=128, n_heads=4, n_layers=2)))
+    model = GPT(len(tokenizer), 128, **vars(ModelSettings(d_model=128, n_heads=4, n_layers=2)))
     return NextToken(model, Batches(lambda _: rows, batch_tokens=BATCH_TOKENS, seed=0))
 
 

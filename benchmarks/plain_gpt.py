@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.utils.data import DataLoader, Dataset
 
-PAD, MARK = "□", "⁇"
+PAD, SENTINEL = "□", "⁇"
 
 
 class Attention(nn.Module):
@@ -61,16 +61,16 @@ class Block(nn.Module):
 class PlainGPT(nn.Module):
     """The course's model."""
 
-    def __init__(self, vocabulary: int, block: int, *, dropout: float) -> None:
+    def __init__(self, tokenizer: int, block: int, *, dropout: float) -> None:
         super().__init__()
         width, heads, layers = 256, 8, 4
         self.block = block
-        self.tokens = nn.Embedding(vocabulary, width)
+        self.tokens = nn.Embedding(tokenizer, width)
         self.positions = nn.Parameter(torch.zeros(1, block, width))
         self.dropout = nn.Dropout(dropout)
         self.blocks = nn.Sequential(*(Block(width, heads, block, dropout) for _ in range(layers)))
         self.ln = nn.LayerNorm(width)
-        self.head = nn.Linear(width, vocabulary, bias=False)
+        self.head = nn.Linear(width, tokenizer, bias=False)
 
     def forward(
         self, tokens: Tensor, targets: Tensor | None = None
@@ -101,7 +101,9 @@ class PaddedCorruption(Dataset[tuple[Tensor, Tensor]]):
         text = text[: int(torch.randint(min(4, longest), longest + 1, ()))]
         size = int(torch.randint(1, max(2, len(text) // 2), ()))
         start = int(torch.randint(0, len(text) - size + 1, ()))
-        text = f"{text[:start]}{MARK}{text[start + size :]}{MARK}{text[start : start + size]}"
+        text = (
+            f"{text[:start]}{SENTINEL}{text[start + size :]}{SENTINEL}{text[start : start + size]}"
+        )
         text += PAD * (self.block - len(text))
         numbers = torch.tensor([self.index[character] for character in text])
         return numbers[:-1], numbers[1:]

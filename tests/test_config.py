@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from attnlab.config import describe, from_dict, resolve, to_dict, to_yaml
 from attnlab.errors import UserError
-from attnlab.models.sizes import MemorySize, ModelSettings
+from attnlab.models.sizes import ModelSettings, NGramTableSize
 from attnlab.recipes.knowledge.settings import (
     RECIPES,
     DemoSettings,
@@ -285,7 +285,7 @@ def test_an_option_in_scientific_notation_is_a_number() -> None:
     assert settings.training.optimizer.options == {"adamw_lr": 0.001}
 
 
-MEMORIES = [MemorySize(), MemorySize(7, (4,)), MemorySize(2**20, (1, 3, 1))]
+MEMORIES = [NGramTableSize(), NGramTableSize(7, (4,)), NGramTableSize(2**20, (1, 3, 1))]
 
 
 @st.composite
@@ -393,14 +393,14 @@ def test_a_recipe_comes_back_from_its_yaml(tmp_path: Path, name: str) -> None:
 
 
 def test_a_memory_without_orders_is_refused() -> None:
-    with pytest.raises(UserError, match=r"model.memory.orders = \[\] is not possible"):
-        resolve(PretrainSettings(), sets=["model.memory.orders=[]"])
+    with pytest.raises(UserError, match=r"model.ngram_table.orders = \[\] is not possible"):
+        resolve(PretrainSettings(), sets=["model.ngram_table.orders=[]"])
 
 
 @pytest.mark.parametrize("settings", [PretrainSettings, FinetuneSettings, DemoSettings])
 def test_every_setting_of_the_knowledge_lab_has_a_meaning(settings: type) -> None:
     fields = list(describe(settings))
-    assert {"model.memory.rows", "batch_tokens", "training.sparse_optimizer.options"} <= {
+    assert {"model.ngram_table.rows", "batch_tokens", "training.sparse_optimizer.options"} <= {
         field.key for field in fields
     }
     assert [field.key for field in fields if len(field.meaning) < 5] == []

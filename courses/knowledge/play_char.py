@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attnlab.data.characters import CharacterVocabulary
+from attnlab.data.characters import CharacterTokenizer
 from attnlab.data.settings import WorldSettings
 from attnlab.data.world import make_world
 from attnlab.models.decoding import continue_prompts, sampler
@@ -52,10 +52,10 @@ print(*world.texts[:3], sep="\n")
 # an answer.
 
 # %%
-vocabulary = CharacterVocabulary.of([text, *(question for question, _ in questions)])
-tokens = torch.tensor(vocabulary.encode(text))
-MARK = vocabulary.mark
-print(len(vocabulary), "tokens;", repr(vocabulary.decode(tokens[:30].tolist())))
+tokenizer = CharacterTokenizer.of([text, *(question for question, _ in questions)])
+tokens = torch.tensor(tokenizer.encode(text))
+SENTINEL = tokenizer.sentinel
+print(len(tokenizer), "tokens;", repr(tokenizer.decode(tokens[:30].tolist())))
 
 # %% [markdown]
 # ## What is read, what is predicted
@@ -83,8 +83,8 @@ def draw_rows(count: int) -> Tensor:
 def show_a_row() -> None:
     """Print a row as it is read and as it is predicted."""
     x, y = shifted(draw_rows(1))
-    print("x:", repr(vocabulary.decode(x[0].tolist())))
-    print("y:", repr(vocabulary.decode(y[0].tolist())))
+    print("x:", repr(tokenizer.decode(x[0].tolist())))
+    print("y:", repr(tokenizer.decode(y[0].tolist())))
 
 
 attempt(show_a_row)
@@ -107,10 +107,10 @@ def loss_of(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 def try_the_loss() -> None:
-    """Compare with the loss of somebody who knows nothing: the logarithm of the vocabulary."""
+    """Compare with the loss of somebody who knows nothing: the logarithm of the tokenizer."""
     targets = torch.tensor([[5, 7, PAD]])
-    flat = loss_of(torch.zeros(1, 3, len(vocabulary)), targets)
-    sure = torch.zeros(1, 3, len(vocabulary))
+    flat = loss_of(torch.zeros(1, 3, len(tokenizer)), targets)
+    sure = torch.zeros(1, 3, len(tokenizer))
     sure[0, 0, 5] = sure[0, 1, 7] = 20.0
     print(f"knows nothing: {flat:.3f}; knows everything: {loss_of(sure, targets):.3f}")
 
@@ -122,7 +122,7 @@ attempt(try_the_loss)
 #
 # The loop is the same for every model: rows, logits, loss, gradients, a step. The gradient is kept
 # from becoming long, and Adam decides how far each weight goes. An untrained model has a loss near
-# the logarithm of the vocabulary.
+# the logarithm of the tokenizer.
 
 
 # %%
@@ -142,7 +142,7 @@ def train(model: GPT, examples: Callable[[], tuple[Tensor, Tensor]], *, steps: i
     model.eval()
 
 
-model = GPT(len(vocabulary), BLOCK, d_model=64, n_heads=4, n_layers=2, dropout=0.0)
+model = GPT(len(tokenizer), BLOCK, d_model=64, n_heads=4, n_layers=2, dropout=0.0)
 print(f"{sum(p.numel() for p in model.parameters()):,} weights")
 attempt(lambda: train(model, lambda: shifted(draw_rows(16)), steps=250))
 
@@ -158,12 +158,12 @@ def write_on(beginning: str, *, temperature: float) -> str:
     """Let the model go on from a beginning to the end of the line; given."""
     model.eval()
     choose = sampler(torch.Generator().manual_seed(0), temperature=temperature)
-    prompt, stop = vocabulary.encode(beginning), vocabulary.encode("\n")[0]
+    prompt, stop = tokenizer.encode(beginning), tokenizer.encode("\n")[0]
     with torch.no_grad():
         (found,) = continue_prompts(
             model, [prompt], stop=stop, max_new=BLOCK - len(prompt), choose=choose
         )
-    return beginning + vocabulary.decode(found.tokens)
+    return beginning + tokenizer.decode(found.tokens)
 
 
 for temperature in (0.3, 1.0):
@@ -187,8 +187,8 @@ for temperature in (0.3, 1.0):
 # %%
 def question_row(question: str, answer: str) -> tuple[list[int], list[int]]:
     """Return what is read and what is predicted, BLOCK tokens each."""
-    asked = vocabulary.encode(question)
-    row = [*asked, MARK, *vocabulary.encode(answer), MARK]
+    asked = tokenizer.encode(question)
+    row = [*asked, SENTINEL, *tokenizer.encode(answer), SENTINEL]
     row = row + [PAD] * (BLOCK + 1 - len(row))
     # TODO: what is read, and what is predicted: PAD for the question's characters, then the rest.
     # <solution>
@@ -199,7 +199,7 @@ def question_row(question: str, answer: str) -> tuple[list[int], list[int]]:
 def show_a_question() -> None:
     """Print a question's row, without most of what fills it up."""
     for name, row in zip("xy", question_row(*questions[0]), strict=True):
-        print(f"{name}: {vocabulary.decode(row)}")
+        print(f"{name}: {tokenizer.decode(row)}")
 
 
 attempt(show_a_question)
@@ -224,11 +224,11 @@ def draw_questions(count: int) -> tuple[Tensor, Tensor]:
 
 def answers(asked: list[str]) -> list[str]:
     """Let the model write what it finds likeliest after the mark; given."""
-    prompts = [[*vocabulary.encode(question), MARK] for question in asked]
+    prompts = [[*tokenizer.encode(question), SENTINEL] for question in asked]
     room = BLOCK - max(len(prompt) for prompt in prompts)
     with torch.no_grad():
-        found = continue_prompts(model, prompts, stop=MARK, max_new=min(room, 20))
-    return [vocabulary.decode(answer.tokens) for answer in found]
+        found = continue_prompts(model, prompts, stop=SENTINEL, max_new=min(room, 20))
+    return [tokenizer.decode(answer.tokens) for answer in found]
 
 
 def finetune_and_ask() -> None:

@@ -15,7 +15,7 @@ from attnlab.checks.cuts import LEAST_CUTS
 from attnlab.checks.leak_meter import in_float64
 from attnlab.checks.leakage import Leak, model_leak, seconds_after_training
 from attnlab.models.gpt import GPT
-from attnlab.models.sizes import MemorySize
+from attnlab.models.sizes import NGramTableSize
 
 B, T, V = 2, 128, 11
 
@@ -29,7 +29,7 @@ def make_gpt(attention: str = "dot_product", *, rows: int = 0) -> GPT:
         n_heads=3,
         n_layers=1,
         attention=AttentionSettings(attention),
-        memory=MemorySize(rows=rows),
+        ngram_table=NGramTableSize(rows=rows),
     )
 
 
@@ -171,15 +171,15 @@ def test_a_run_pays_a_second_or_two_percent_for_both_measurements() -> None:
 
 def test_a_large_table_is_not_copied_and_gives_the_same_numbers() -> None:
     model, tokens = make_gpt("late_mask", rows=64), make_tokens()
-    assert model.memory is not None
-    nn.init.normal_(model.memory.table.weight)
+    assert model.ngram_table is not None
+    nn.init.normal_(model.ngram_table.table.weight)
     exact = in_float64(model)
-    shared = exact.get_parameter("memory.table.weight")
-    assert shared.data_ptr() == model.memory.table.weight.data_ptr()
+    shared = exact.get_parameter("ngram_table.table.weight")
+    assert shared.data_ptr() == model.ngram_table.table.weight.data_ptr()
     with torch.no_grad():
         assert torch.equal(exact(tokens), copy.deepcopy(model).double().eval()(tokens))
-    assert model.memory.table.weight.requires_grad
-    assert model.memory.table(tokens).dtype == torch.float32
+    assert model.ngram_table.table.weight.requires_grad
+    assert model.ngram_table.table(tokens).dtype == torch.float32
 
 
 def test_a_table_that_is_shared_or_changed_by_reading_is_copied() -> None:

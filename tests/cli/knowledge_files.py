@@ -6,8 +6,8 @@ from attnlab.data.settings import WorldSettings
 from attnlab.recipes.knowledge.world import write_world
 
 TINY = [
-    *("--set", "vocabulary.size=300"),
-    *("--set", "model={d_model: 12, n_heads: 3, n_layers: 1, memory: {rows: 101}}"),
+    *("--set", "tokenizer.size=300"),
+    *("--set", "model={d_model: 12, n_heads: 3, n_layers: 1, ngram_table: {rows: 101}}"),
     *("--set", "training.threads=1"),
     *("--length", "2 steps"),
 ]

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("short_answers")
 DEMO = [
     *("knowledge", "demo", "--name", "mine", "--length", "2 steps"),
     *("--set", "world={people: 10, biographies: 2}"),
-    *("--set", "model={d_model: 12, n_heads: 3, n_layers: 1, memory: {rows: 101}}"),
+    *("--set", "model={d_model: 12, n_heads: 3, n_layers: 1, ngram_table: {rows: 101}}"),
     *("--set", "questions_length=1 step", "--set", "training.threads=1"),
 ]
 RUNS = ["majority", "questions-alone", "recall", "synthesizer"]
@@ -158,14 +158,14 @@ def test_the_settings_are_printed_as_a_file_that_can_be_given_back(
 def test_a_recipe_and_a_size_give_other_settings(attnlab: Attnlab) -> None:
     words = ("knowledge", "pretrain", "--settings")
     course = yaml.safe_load(attnlab(*words, "--recipe", "course").out)
-    assert course["vocabulary"]["kind"] == "characters"
+    assert course["tokenizer"]["kind"] == "characters"
     spans = {"name": "span_corruption", "options": {"block": 128, "shift": 10}}
     assert course["objective"] == spans, "names stand where the questions have them"
-    letter = yaml.safe_load(attnlab(*words, "--recipe", "letter").out)
+    letter = yaml.safe_load(attnlab(*words, "--recipe", "original").out)
     assert letter["objective"]["options"] == {"block": 128}
     assert letter["training"]["length"] == "650 epochs"
     assert course["model"]["d_model"] == 256
-    small = yaml.safe_load(attnlab(*words, "--recipe", "course", "--size", "recall").out)
+    small = yaml.safe_load(attnlab(*words, "--recipe", "course", "--size", "small").out)
     assert small["model"] == yaml.safe_load(attnlab(*words).out)["model"]
     assert small["objective"] == course["objective"]
 
@@ -236,11 +236,11 @@ MISTAKES = {
     ),
     "unknown recipe": (
         ["--recipe", "corse"],
-        "no recipe is called 'corse'. Did you mean 'course'? Known: recall, course, letter.",
+        "no recipe is called 'corse'. Did you mean 'course'? Known: recall, course, original.",
     ),
     "unknown size": (
         ["--size", "huge"],
-        "no size is called 'huge'. Known: course, recall.",
+        "no size is called 'huge'. Known: course, small.",
     ),
     "unknown objective": (
         ["--set", "objective.name=salient_span"],
@@ -262,13 +262,13 @@ MISTAKES = {
         ["--held-out", "0.99"],
         "held_out = 0.99 leaves none of 6 training questions to learn from.",
     ),
-    "small vocabulary": (
-        ["--set", "vocabulary.size=257"],
-        "vocabulary.size = 257 is not possible: input should be greater than or equal to 258.",
+    "small tokenizer": (
+        ["--set", "tokenizer.size=257"],
+        "tokenizer.size = 257 is not possible: input should be greater than or equal to 258.",
     ),
     "no orders": (
-        ["--set", "model.memory.orders=[]"],
-        "model.memory.orders = [] is not possible:",
+        ["--set", "model.ngram_table.orders=[]"],
+        "model.ngram_table.orders = [] is not possible:",
     ),
 }
 

@@ -82,7 +82,7 @@ def test_a_model_is_pretrained_finetuned_and_asked(attnlab: Attnlab, world: Path
     assert tuned.record["scores"].keys() == {"test"}
     assert tuned.record["best_step"] is None
     models = [json.loads((run.path / "language_model.json").read_text()) for run in (read, tuned)]
-    assert models[0] == models[1], "finetuning keeps the pretrained model's size and vocabulary"
+    assert models[0] == models[1], "finetuning keeps the pretrained model's size and tokenizer"
     again = go(attnlab, *FINETUNE, "--start", "runs/read", "--test", TEST, "--length", "1 step")
     assert again == out
 
@@ -136,7 +136,7 @@ def test_the_courses_recipe_reads_characters(attnlab: Attnlab, tmp_path: Path) -
     words = ["knowledge", "pretrain", "wiki.txt", "--dev", "dev.tsv", *COURSE, "--name", "read"]
     go(attnlab, *words)
     saved = json.loads((tmp_path / "runs/read/language_model.json").read_text())
-    assert saved["vocabulary"]["characters"][:2] == ["□", "⁇"]
+    assert saved["tokenizer"]["characters"][:2] == ["□", "⁇"]
     assert saved["max_len"] == 128
 
 
@@ -217,7 +217,7 @@ def test_a_character_that_the_corpus_has_not_is_told_with_its_line(
     (tmp_path / "bad").write_text("Where was Ada born?\tOslo\nWhere was Zed born?\tOslo\n")
     words = ["knowledge", "pretrain", "wiki.txt", *COURSE, option, "bad"]
     err = unchanged(tmp_path, attnlab, *words)
-    assert "bad, line 2: the character 'Z' of 'Where was Zed born?' is not in the vocabulary" in err
+    assert "bad, line 2: the character 'Z' of 'Where was Zed born?' is not in the tokenizer" in err
 
 
 @pytest.mark.parametrize("option", ["--questions", "--dev"])
@@ -232,7 +232,7 @@ def test_an_answer_that_has_no_room_is_told_with_its_line(
 
 FINETUNE_MISTAKES = {
     "nothing to do": (["knowledge", "finetune"], "there is nothing to do: give training questions"),
-    "no vocabulary": (FINETUNE, "a model that was not pretrained needs --corpus, which its"),
+    "no tokenizer": (FINETUNE, "a model that was not pretrained needs --corpus, which its"),
     "no such start": ([*FINETUNE, "--start", "runs/none"], "there is no run runs/none."),
     "a start that is no run": (
         [*FINETUNE, "--start", "world"], "world is no run directory: it holds no config.json."
@@ -341,7 +341,7 @@ def test_answers_stand_one_a_line_whatever_the_model_says(
     attnlab: Attnlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go(attnlab, *PRETRAIN, "--name", "read")
-    monkeypatch.setattr("attnlab.data.byte_pairs.BytePairVocabulary.decode", lambda *_: "New\nYork")
+    monkeypatch.setattr("attnlab.data.byte_pairs.BytePairTokenizer.decode", lambda *_: "New\nYork")
     go(attnlab, *EVALUATE, "runs/read", TEST, "--outputs", "answers.txt")
     assert len((tmp_path / "answers.txt").read_text().splitlines()) == 2
 
@@ -390,7 +390,7 @@ def test_people_are_held_out_only_if_the_start_has_not_learned_them(attnlab: Att
 @pytest.mark.usefixtures("world")
 def test_a_model_that_was_only_finetuned_has_read_about_nobody(attnlab: Attnlab) -> None:
     model = ["--set", "model={d_model: 12, n_heads: 3, n_layers: 1}", "--length", "1 step"]
-    corpus = ["--corpus", "world/wiki.txt", "--set", "vocabulary.size=300"]
+    corpus = ["--corpus", "world/wiki.txt", "--set", "tokenizer.size=300"]
     go(attnlab, *FINETUNE, *corpus, *model, "--test", TEST, "--name", "alone")
     assert all("was_read" not in row for row in Run.open(Path("runs/alone")).predictions("test"))
     out = go(attnlab, *EVALUATE, "runs/alone", TEST, "--samples", "0")

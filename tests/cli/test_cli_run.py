@@ -26,7 +26,7 @@ from attnlab.recipes.knowledge.settings import (
     FinetuneSettings,
     MajoritySettings,
     PretrainSettings,
-    VocabularySettings,
+    TokenizerSettings,
 )
 from attnlab.runs.directory import Run, run_name
 from attnlab.training.settings import TrainingSettings
@@ -62,7 +62,7 @@ SETTINGS = {
     ),
     "knowledge-extraction": ExtractionSettings(
         world=replace(WORLD, held_out=0.0, biographies=2),
-        vocabulary=VocabularySettings(size=300),
+        tokenizer=TokenizerSettings(size=300),
         model=TINY,
         pretraining=SHORT,
         finetuning=SHORT,

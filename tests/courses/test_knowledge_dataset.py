@@ -89,7 +89,7 @@ def test_a_question_is_read_and_its_answer_alone_predicted() -> None:
         ("Where?\tLima\tOslo", r"^line 1: .* must be a question, a tab and an answer\.$"),
         ("\tLima", r"^line 1: .* must be a question, a tab and an answer\.$"),
         ("Where?\t ", r"^line 1: .* must be a question, a tab and an answer\.$"),
-        ("\n\nWhere?\tZürich", r"^line 3: the character 'Z' is not in the vocabulary: it does not"),
+        ("\n\nWhere?\tZürich", r"^line 3: the character 'Z' is not in the tokenizer: it does not"),
         ("Where⁇\tLima", r"^line 1: the reserved character '⁇' stands in it\. Take it out\.$"),
         (
             f"W{'h' * 34}\tLima",

@@ -105,7 +105,7 @@ def test_a_file_answers_here_what_it_answers_there_even_to_a_question_that_is_to
 ) -> None:
     model = small_params("a.params")
     corpus = Path("wiki.txt").read_text(encoding="utf-8").splitlines()
-    vocabulary = characters_of(corpus)
+    tokenizer = characters_of(corpus)
     names = [line.partition(".")[0] for line in corpus[:6]]
     questions = [f"Where was {name} born?" for name in names] + ["Where was " + "a" * 110 + "?"]
     Path("asked.tsv").write_text("\n".join(questions), encoding="utf-8")
@@ -113,7 +113,7 @@ def test_a_file_answers_here_what_it_answers_there_even_to_a_question_that_is_to
     code, out, err = run(*words, "--eval_corpus_path", "asked.tsv", "--outputs_path", "answers")
     assert code == 0, err
     assert "no score" in out
-    characters = list(vocabulary.characters)  # type: ignore[attr-defined]
+    characters = list(tokenizer.characters)  # type: ignore[attr-defined]
     expected = [answered_as_the_course_does(model, text, characters) for text in questions]
     lines = Path("answers").read_text(encoding="utf-8").removesuffix("\n").split("\n")
     assert lines == [" ".join(answer.splitlines()) for answer in expected]

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnlab.data.byte_pairs import SMALLEST, BytePairVocabulary
-from attnlab.data.vocabulary import MARK, PAD, Vocabulary, load_vocabulary
+from attnlab.data.byte_pairs import SMALLEST, BytePairTokenizer
+from attnlab.data.tokenizer import PAD, SENTINEL, Tokenizer, load_tokenizer
 from attnlab.errors import DamagedFileError, UserError
 
 TEXTS = [
@@ -16,9 +16,9 @@ TEXTS = [
     "Ada Lovelace. Born in London, Lovelace lived in London and in Glasgow.",
 ] * 3
 SIZE = 321
-LEARNED = BytePairVocabulary.of(TEXTS, size=SIZE)
+LEARNED = BytePairTokenizer.of(TEXTS, size=SIZE)
 
-plain = st.text(st.characters(codec="utf-8", exclude_characters=PAD + MARK)).filter(
+plain = st.text(st.characters(codec="utf-8", exclude_characters=PAD + SENTINEL)).filter(
     lambda text: not text.startswith(" ")  # the first word is given a space, or has it already
 )
 
@@ -30,15 +30,15 @@ def test_any_text_comes_back_from_its_tokens(text: str) -> None:
     tokens = LEARNED.encode(text)
     assert LEARNED.decode(tokens) == text
     assert all(0 < token < len(LEARNED) for token in tokens)
-    assert LEARNED.mark not in tokens
+    assert LEARNED.sentinel not in tokens
 
 
 def test_the_vocabulary_has_the_size_asked_for_and_pad_is_its_first_token() -> None:
-    assert isinstance(LEARNED, Vocabulary)
+    assert isinstance(LEARNED, Tokenizer)
     assert len(LEARNED) == SIZE
     assert LEARNED.encode(PAD) == [0]
-    assert LEARNED.encode(MARK) == [LEARNED.mark] == [1]
-    assert LEARNED.decode([*LEARNED.encode("Oslo"), LEARNED.mark]) == f"Oslo{MARK}"
+    assert LEARNED.encode(SENTINEL) == [LEARNED.sentinel] == [1]
+    assert LEARNED.decode([*LEARNED.encode("Oslo"), LEARNED.sentinel]) == f"Oslo{SENTINEL}"
 
 
 @pytest.mark.parametrize("name", ["Glasgow", "Khatchig Mouradian", "Ada", "Żywiec", "Glasgowian"])
@@ -54,19 +54,19 @@ def test_frequent_words_are_one_token_and_bytes_the_last_resort() -> None:
 
 
 def test_no_more_pieces_are_learned_than_there_are() -> None:
-    vocabulary = BytePairVocabulary.of(["ab ab"], size=400)
-    assert SMALLEST < len(vocabulary) < 270
-    assert vocabulary.decode(vocabulary.encode("ba")) == "ba"
+    tokenizer = BytePairTokenizer.of(["ab ab"], size=400)
+    assert SMALLEST < len(tokenizer) < 270
+    assert tokenizer.decode(tokenizer.encode("ba")) == "ba"
 
 
 def test_the_same_texts_give_the_same_pieces() -> None:
-    assert BytePairVocabulary.of(TEXTS, size=SIZE).to_dict() == LEARNED.to_dict()
+    assert BytePairTokenizer.of(TEXTS, size=SIZE).to_dict() == LEARNED.to_dict()
 
 
 def test_a_vocabulary_comes_back_from_json() -> None:
-    again = load_vocabulary(json.loads(json.dumps(LEARNED.to_dict())))
-    assert isinstance(again, BytePairVocabulary)
-    assert (len(again), again.mark) == (len(LEARNED), LEARNED.mark)
+    again = load_tokenizer(json.loads(json.dumps(LEARNED.to_dict())))
+    assert isinstance(again, BytePairTokenizer)
+    assert (len(again), again.sentinel) == (len(LEARNED), LEARNED.sentinel)
     assert again.encode(TEXTS[0]) == LEARNED.encode(TEXTS[0])
     assert again.to_dict() == LEARNED.to_dict()
 
@@ -74,15 +74,15 @@ def test_a_vocabulary_comes_back_from_json() -> None:
 @pytest.mark.parametrize("size", [0, SMALLEST - 1])
 def test_a_vocabulary_that_is_too_small_for_the_bytes_is_refused(size: int) -> None:
     with pytest.raises(
-        UserError, match=rf"^a vocabulary of {size} is not possible: it has at least 258\.$"
+        UserError, match=rf"^a tokenizer of {size} is not possible: it has at least 258\.$"
     ):
-        BytePairVocabulary.of(TEXTS, size=size)
+        BytePairTokenizer.of(TEXTS, size=size)
 
 
 def test_the_smallest_vocabulary_is_the_bytes_alone() -> None:
-    vocabulary = BytePairVocabulary.of(TEXTS, size=SMALLEST)
-    assert len(vocabulary) == SMALLEST
-    assert len(vocabulary.encode("Oslo")) == 5
+    tokenizer = BytePairTokenizer.of(TEXTS, size=SMALLEST)
+    assert len(tokenizer) == SMALLEST
+    assert len(tokenizer.encode("Oslo")) == 5
 
 
 @pytest.mark.parametrize(
@@ -90,4 +90,4 @@ def test_the_smallest_vocabulary_is_the_bytes_alone() -> None:
 )
 def test_a_damaged_tokenizer_is_told(tokenizer: str) -> None:
     with pytest.raises(DamagedFileError, match=r"^the tokenizer cannot be read: \w"):
-        load_vocabulary({"byte_pairs": tokenizer})
+        load_tokenizer({"byte_pairs": tokenizer})

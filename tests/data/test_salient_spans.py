@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from attnlab.data.batches import TokenRow
-from attnlab.data.byte_pairs import BytePairVocabulary
+from attnlab.data.byte_pairs import BytePairTokenizer
 from attnlab.data.entries import Entry, read_entries
 from attnlab.data.objectives import OBJECTIVES
 from attnlab.data.objectives.salient_spans import SalientSpans
-from attnlab.data.vocabulary import MARK
+from attnlab.data.tokenizer import SENTINEL
 from attnlab.errors import UserError
 
 CORPUS = [
@@ -27,7 +27,7 @@ CORPUS = [
     "Ada Lovelace. Lovelace, the daughter of Byron, was born in London; London, not far from Kent.",
     "Bela Kun. In the end Kun was born, born again, and died in Moscow.",
 ]
-VOCABULARY = BytePairVocabulary.of(CORPUS, size=300)
+VOCABULARY = BytePairTokenizer.of(CORPUS, size=300)
 ENTRIES = {entry.name: entry for entry in read_entries(CORPUS) if entry.spans}
 ADA = ["Byron", "London", "London", "Kent"]
 
@@ -56,13 +56,13 @@ def scored_runs(row: TokenRow) -> list[list[int]]:
 
 def texts_of(row: TokenRow) -> list[str]:
     """Return what stands before each mark."""
-    return [text.strip() for text in VOCABULARY.decode(row.tokens).split(MARK)]
+    return [text.strip() for text in VOCABULARY.decode(row.tokens).split(SENTINEL)]
 
 
 def check_that_only_spans_are_scored(row: TokenRow, entry: Entry) -> None:
     left = Counter(span.text for span in entry.spans)
     for run in scored_runs(row):
-        assert run[-1] == VOCABULARY.mark, "a span is closed by its mark"
+        assert run[-1] == VOCABULARY.sentinel, "a span is closed by its mark"
         left[VOCABULARY.decode(run[:-1])] -= 1
     assert min(left.values()) >= 0, f"{row} scores what is no span of {entry}, or one twice"
 

@@ -12,19 +12,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnlab.data.characters import CharacterVocabulary
+from attnlab.data.characters import CharacterTokenizer
 from attnlab.data.objectives import OBJECTIVES, span_corruption
 from attnlab.data.objectives.span_corruption import SpanCorruption, corrupt, span_sizes
 from attnlab.errors import UserError
 
-MARK = 1
+SENTINEL = 1
 N = 20_000
 
 
 def apart(row: list[int]) -> tuple[list[int], list[int], list[int]]:
     """Take prefix, span and suffix out of a row without a third mark."""
-    first = row.index(MARK)
-    second = row.index(MARK, first + 1)
+    first = row.index(SENTINEL)
+    second = row.index(SENTINEL, first + 1)
     return row[:first], row[second + 1 :], row[first + 1 : second]
 
 
@@ -44,11 +44,11 @@ def test_prefix_span_and_suffix_are_the_beginning_of_the_document(
 ) -> None:
     texts = [document(length) for length in lengths]
     generator = np.random.default_rng(seed)
-    rows = corrupt(texts, generator, block=block, mark=MARK, closing=closing)
+    rows = corrupt(texts, generator, block=block, sentinel=SENTINEL, closing=closing)
     for text, row in zip(texts, rows, strict=True):
         assert len(row) <= block
         if closing:
-            assert row.pop() == MARK
+            assert row.pop() == SENTINEL
         prefix, span, suffix = apart(row)
         whole = prefix + span + suffix
         longest = min(len(text), block * 7 // 8)
@@ -60,7 +60,7 @@ def test_prefix_span_and_suffix_are_the_beginning_of_the_document(
 def test_every_length_is_equally_likely() -> None:
     """Chi-squared over 25 lengths below its mean + 5 standard deviations: fails below 1e-5."""
     generator = np.random.default_rng(0)
-    rows = corrupt([document(100)] * N, generator, block=32, mark=MARK)
+    rows = corrupt([document(100)] * N, generator, block=32, sentinel=SENTINEL)
     counts = Counter(len(row) - 2 for row in rows)
     assert sorted(counts) == list(range(4, 29))
     expected = N / 25
@@ -70,7 +70,7 @@ def test_every_length_is_equally_likely() -> None:
 
 def shares(seed: int) -> np.ndarray:
     generator = np.random.default_rng(seed)
-    rows = corrupt([document(100)] * N, generator, block=128, mark=MARK)
+    rows = corrupt([document(100)] * N, generator, block=128, sentinel=SENTINEL)
     parts = [apart(row) for row in rows]
     return np.array([len(span) / sum(map(len, (p, span, s))) for p, span, s in parts])
 
@@ -110,8 +110,8 @@ def test_a_quarter_of_the_whole_document_instead_is_noticed(
 def test_every_place_of_a_span_is_equally_likely() -> None:
     """One of four tokens is taken out: chi-squared with 3 degrees, fails below 1e-3."""
     generator = np.random.default_rng(2)
-    rows = corrupt([document(4)] * N, generator, block=128, mark=MARK)
-    counts = Counter(row.index(MARK) for row in rows)
+    rows = corrupt([document(4)] * N, generator, block=128, sentinel=SENTINEL)
+    counts = Counter(row.index(SENTINEL) for row in rows)
     assert sorted(counts) == [0, 1, 2, 3]
     expected = N / 4
     assert sum((c - expected) ** 2 / expected for c in counts.values()) < 3 + 5 * math.sqrt(6)
@@ -119,15 +119,15 @@ def test_every_place_of_a_span_is_equally_likely() -> None:
 
 def test_a_short_document_stays_whole() -> None:
     texts = [document(length) for length in (1, 2, 3)]
-    rows = corrupt(texts, np.random.default_rng(3), block=128, mark=MARK)
+    rows = corrupt(texts, np.random.default_rng(3), block=128, sentinel=SENTINEL)
     for length, row in zip((1, 2, 3), rows, strict=True):
-        assert sorted(row) == [MARK, MARK, *document(length)]
+        assert sorted(row) == [SENTINEL, SENTINEL, *document(length)]
 
 
 def test_documents_are_cut_one_by_one() -> None:
     """Documents of two lengths in one call: each has lengths and spans of its own."""
     generator = np.random.default_rng(4)
-    rows = corrupt([document(6), document(100)] * 50, generator, block=64, mark=MARK)
+    rows = corrupt([document(6), document(100)] * 50, generator, block=64, sentinel=SENTINEL)
     assert max(len(row) - 2 for row in rows[::2]) == 6
     assert len({len(row) for row in rows[1::2]}) > 10
 
@@ -136,8 +136,8 @@ CORPUS = ["Ada was born in Oslo.", "Béla Kun. Kun, a welder, lived in Lima.", "
 
 
 def make(**options: object) -> SpanCorruption:
-    vocabulary = CharacterVocabulary.of(CORPUS)
-    built: SpanCorruption = OBJECTIVES.build("span_corruption", CORPUS, vocabulary, options=options)
+    tokenizer = CharacterTokenizer.of(CORPUS)
+    built: SpanCorruption = OBJECTIVES.build("span_corruption", CORPUS, tokenizer, options=options)
     return built
 
 
@@ -145,9 +145,9 @@ def test_an_epoch_has_a_row_for_every_line_all_of_it_scored() -> None:
     rows = make(block=32, closing=True).rows(np.random.default_rng(5))
     assert [row.id for row in rows] == ["document 1", "document 2", "document 3"]
     assert all(row.scored is None and not row.is_read_only for row in rows)
-    vocabulary = CharacterVocabulary.of(CORPUS)
+    tokenizer = CharacterTokenizer.of(CORPUS)
     for row, line in zip(rows, CORPUS, strict=True):
-        prefix, suffix, span, after = vocabulary.decode(row.tokens).split("⁇")
+        prefix, suffix, span, after = tokenizer.decode(row.tokens).split("⁇")
         assert line.startswith(prefix + span + suffix)
         assert not after
 
@@ -176,12 +176,12 @@ def test_a_block_that_is_too_small_for_the_marks_is_refused() -> None:
 
 
 def test_a_shift_puts_padding_before_the_text_as_far_as_the_block_has_room() -> None:
-    vocabulary = CharacterVocabulary.of(CORPUS)
+    tokenizer = CharacterTokenizer.of(CORPUS)
     plain: SpanCorruption = OBJECTIVES.build(
-        "span_corruption", CORPUS, vocabulary, options={"block": 24}
+        "span_corruption", CORPUS, tokenizer, options={"block": 24}
     )
     shifted: SpanCorruption = OBJECTIVES.build(
-        "span_corruption", CORPUS, vocabulary, options={"block": 24, "shift": 5}
+        "span_corruption", CORPUS, tokenizer, options={"block": 24, "shift": 5}
     )
     shifts = set()
     for seed in range(50):

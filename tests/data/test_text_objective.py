@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from attnlab.data.characters import CharacterVocabulary
+from attnlab.data.characters import CharacterTokenizer
 from attnlab.data.objectives import OBJECTIVES
 from attnlab.data.objectives.text import Text
 from attnlab.errors import UserError
 
 CORPUS = ["Ada was born.", "Bela", "C"]
-VOCABULARY = CharacterVocabulary.of(CORPUS)
+VOCABULARY = CharacterTokenizer.of(CORPUS)
 
 
 def make(**options: int) -> Text:

@@ -325,7 +325,7 @@ def texts_of(folder: Path, name: str) -> list[str]:
         return [line.split("\t")[0] for line in lines]
 
 
-def vocabulary_of(folder: Path, *, lowercase: bool = True) -> tuple[WordPiece, Tokenizer]:
+def tokenizer_of(folder: Path, *, lowercase: bool = True) -> tuple[WordPiece, Tokenizer]:
     path = folder / "weights" / "tinybert-4l-312" / "vocab.txt"
     ours = WordPiece.read(path, lowercase=lowercase)
     return ours, library(ours.id_to_token, lowercase=lowercase)
@@ -333,7 +333,7 @@ def vocabulary_of(folder: Path, *, lowercase: bool = True) -> tuple[WordPiece, T
 
 @pytest.mark.data
 def test_a_real_vocabulary_has_its_special_tokens_where_they_are(data_folder: Path) -> None:
-    ours, _ = vocabulary_of(data_folder)
+    ours, _ = tokenizer_of(data_folder)
     assert len(ours) == 30_522
     assert (ours.pad, ours.unk, ours.cls, ours.sep, ours.mask) == (0, 100, 101, 102, 103)
 
@@ -341,7 +341,7 @@ def test_a_real_vocabulary_has_its_special_tokens_where_they_are(data_folder: Pa
 @pytest.mark.data
 @pytest.mark.parametrize("name", ["yelp/train.csv", "sst2/train.tsv", "text/tinyshakespeare.txt"])
 def test_every_real_text_has_the_librarys_tokens(data_folder: Path, name: str) -> None:
-    ours, theirs = vocabulary_of(data_folder)
+    ours, theirs = tokenizer_of(data_folder)
     found = texts_of(data_folder, name)
     assert len(found) >= 6_500
     for text in found:
@@ -350,7 +350,7 @@ def test_every_real_text_has_the_librarys_tokens(data_folder: Path, name: str) -
 
 @pytest.mark.data
 def test_reviews_have_the_librarys_tokens_with_their_capitals_too(data_folder: Path) -> None:
-    ours, theirs = vocabulary_of(data_folder, lowercase=False)
+    ours, theirs = tokenizer_of(data_folder, lowercase=False)
     for text in texts_of(data_folder, "yelp/train.csv")[:1000]:
         assert ours.encode(text) == theirs.encode(text, add_special_tokens=False).ids, text
 
@@ -358,7 +358,7 @@ def test_reviews_have_the_librarys_tokens_with_their_capitals_too(data_folder: P
 @pytest.mark.data
 @pytest.mark.parametrize("max_len", [17, 64, 128, 511])
 def test_pairs_of_real_texts_are_the_librarys(data_folder: Path, max_len: int) -> None:
-    ours, theirs = vocabulary_of(data_folder)
+    ours, theirs = tokenizer_of(data_folder)
     theirs.enable_truncation(max_len, strategy="longest_first")
     reviews = texts_of(data_folder, "yelp/train.csv")[:150]
     mixed = reviews + texts_of(data_folder, "sst2/dev.tsv")[:150]

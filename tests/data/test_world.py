@@ -15,7 +15,7 @@ from scipy import stats
 
 from attnlab.data import biographies as forms
 from attnlab.data.biographies import BIRTH, BIRTH_AND_DEATH, forms_about
-from attnlab.data.characters import MARK, PAD
+from attnlab.data.characters import PAD, SENTINEL
 from attnlab.data.people import Person, draw_people, place_shares
 from attnlab.data.settings import WorldSettings
 from attnlab.data.world import World, make_world
@@ -242,7 +242,7 @@ def test_nobody_works_where_they_were_born_and_other_cities_are_named() -> None:
 
 def test_a_text_is_one_plain_line_without_a_question() -> None:
     for text in small(people=500, sentences=5).texts:
-        assert not set(text) & {"?", PAD, MARK, "\t", "\n", "{", "}"}
+        assert not set(text) & {"?", PAD, SENTINEL, "\t", "\n", "{", "}"}
         assert text.endswith(" .")
         assert "  " not in text
 

@@ -10,20 +10,20 @@ from attnlab.errors import UserError
 from attnlab.models.decoding import continue_prompts
 from attnlab.models.gpt import GPT
 from attnlab.models.next_token import NextToken
-from attnlab.models.sizes import MemorySize
+from attnlab.models.sizes import NGramTableSize
 
 B, T, D, H, V = 2, 7, 12, 3, 11
 
 
-NONE, SMALL = MemorySize(), MemorySize(rows=101, orders=(1, 3))
+NONE, SMALL = NGramTableSize(), NGramTableSize(rows=101, orders=(1, 3))
 
 
-def make(*, dropout: float = 0.0, memory: MemorySize = NONE) -> GPT:
+def make(*, dropout: float = 0.0, ngram_table: NGramTableSize = NONE) -> GPT:
     torch.manual_seed(0)
     sizes = {"d_model": D, "n_heads": H, "n_layers": 2}
-    model = GPT(V, T, **sizes, dropout=dropout, memory=memory).double()
-    if model.memory:
-        torch.nn.init.normal_(model.memory.table.weight, std=0.5)  # as if it had learned
+    model = GPT(V, T, **sizes, dropout=dropout, ngram_table=ngram_table).double()
+    if model.ngram_table:
+        torch.nn.init.normal_(model.ngram_table.table.weight, std=0.5)  # as if it had learned
     return model
 
 
@@ -31,10 +31,12 @@ def make_tokens(seed: int = 1) -> Tensor:
     return torch.randint(V, (B, T), generator=torch.Generator().manual_seed(seed))
 
 
-@pytest.mark.parametrize("memory", [NONE, SMALL], ids=["no memory", "memory"])
+@pytest.mark.parametrize("ngram_table", [NONE, SMALL], ids=["no table", "ngram_table"])
 @pytest.mark.parametrize("n_tokens", [1, 4, T])
-def test_every_position_gives_a_logit_for_every_token(n_tokens: int, memory: MemorySize) -> None:
-    assert make(memory=memory)(make_tokens()[:, :n_tokens]).shape == (B, n_tokens, V)
+def test_every_position_gives_a_logit_for_every_token(
+    n_tokens: int, ngram_table: NGramTableSize
+) -> None:
+    assert make(ngram_table=ngram_table)(make_tokens()[:, :n_tokens]).shape == (B, n_tokens, V)
 
 
 def check_future_changes_nothing(model: GPT) -> None:
@@ -46,9 +48,9 @@ def check_future_changes_nothing(model: GPT) -> None:
         assert torch.equal(model(changed)[:, : t + 1], logits[:, : t + 1]), f"{t} saw its future"
 
 
-@pytest.mark.parametrize("memory", [NONE, SMALL], ids=["no memory", "memory"])
-def test_the_future_changes_nothing(memory: MemorySize) -> None:
-    check_future_changes_nothing(make(memory=memory))
+@pytest.mark.parametrize("ngram_table", [NONE, SMALL], ids=["no table", "ngram_table"])
+def test_the_future_changes_nothing(ngram_table: NGramTableSize) -> None:
+    check_future_changes_nothing(make(ngram_table=ngram_table))
 
 
 def test_the_check_of_the_future_notices_a_model_that_looks_ahead(
@@ -90,17 +92,17 @@ def test_dropout_is_random_in_training_and_gone_in_evaluation() -> None:
 
 
 def test_the_head_reads_what_is_hidden() -> None:
-    model, tokens = make(memory=SMALL), make_tokens()
+    model, tokens = make(ngram_table=SMALL), make_tokens()
     assert torch.equal(model.head(model.hidden(tokens)), model(tokens))
 
 
 def test_a_memory_changes_what_is_said_and_nothing_else_that_was_drawn() -> None:
     """With and without one the other weights are the same."""
-    plain, remembering = make(), make(memory=SMALL)
+    plain, remembering = make(), make(ngram_table=SMALL)
     others = dict(remembering.named_parameters())
     for name, parameter in plain.named_parameters():
         assert torch.equal(parameter, others.pop(name)), name
-    assert list(others) == ["memory.table.weight"]
+    assert list(others) == ["ngram_table.table.weight"]
     assert not torch.allclose(plain(make_tokens()), remembering(make_tokens()))
 
 
@@ -144,9 +146,9 @@ def test_ten_rows_are_learned_by_heart() -> None:
     assert min(answer.probability for answer in answers) > 0.8
 
 
-@pytest.mark.parametrize("memory", [NONE, SMALL], ids=["no memory", "memory"])
-def test_every_layer_says_where_its_tokens_look(memory: MemorySize) -> None:
-    model = make(memory=memory).eval()
+@pytest.mark.parametrize("ngram_table", [NONE, SMALL], ids=["no table", "ngram_table"])
+def test_every_layer_says_where_its_tokens_look(ngram_table: NGramTableSize) -> None:
+    model = make(ngram_table=ngram_table).eval()
     assert model.shows_weights
     weights = model.attention_weights(make_tokens())
     assert [layer.shape for layer in weights] == [(B, H, T, T)] * 2

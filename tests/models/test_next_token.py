@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from attnlab.data.batches import Batches, TokenRow, collate
 from attnlab.models.gpt import GPT
 from attnlab.models.next_token import NextToken, row_losses
-from attnlab.models.sizes import MemorySize
+from attnlab.models.sizes import NGramTableSize
 from attnlab.training.task import Evaluation
 
 ROWS = [
@@ -109,9 +109,9 @@ def test_the_head_belongs_with_the_embeddings_and_the_blocks_are_matrices() -> N
 
 
 def test_the_memory_is_a_sparse_table() -> None:
-    model = GPT(5, 7, d_model=12, n_heads=3, n_layers=1, memory=MemorySize(rows=17))
+    model = GPT(5, 7, d_model=12, n_heads=3, n_layers=1, ngram_table=NGramTableSize(rows=17))
     groups = NextToken(model, make_batches()).parameter_groups()
-    assert groups.sparse == ("memory.table.weight",)
+    assert groups.sparse == ("ngram_table.table.weight",)
     groups.check(model)
 
 

@@ -8,26 +8,26 @@ from typing import Any
 import pytest
 
 from attnlab.data.batches import TokenRow
-from attnlab.data.byte_pairs import BytePairVocabulary
-from attnlab.data.characters import CharacterVocabulary
+from attnlab.data.byte_pairs import BytePairTokenizer
+from attnlab.data.characters import CharacterTokenizer
 from attnlab.data.knowledge_files import Question
 from attnlab.data.objectives import OBJECTIVES
 from attnlab.errors import UserError
-from attnlab.models.sizes import MemorySize, ModelSettings
+from attnlab.models.sizes import ModelSettings, NGramTableSize
 from attnlab.recipes.knowledge.language_model import LanguageModel, new_language_model
 from attnlab.recipes.knowledge.language_model_training import mixed_rows
 from attnlab.recipes.knowledge.settings import (
     FinetuneSettings,
     ObjectiveSettings,
     PretrainSettings,
-    VocabularySettings,
+    TokenizerSettings,
 )
-from attnlab.recipes.knowledge.texts import Texts, files_of, read_texts, vocabulary_of
+from attnlab.recipes.knowledge.texts import Texts, files_of, read_texts, tokenizer_of
 from attnlab.training.settings import TrainingSettings
 
 PEOPLE = ["Ada", "Bela", "Cyd", "Dora", "Emil", "Fay", "Gus"]
 CORPUS = [f"{name} Smith. Smith, a Welder, went to Hull? and then to Kent." for name in PEOPLE]
-TINY = ModelSettings(12, 3, 1, memory=MemorySize(rows=101, orders=(2, 3)))
+TINY = ModelSettings(12, 3, 1, ngram_table=NGramTableSize(rows=101, orders=(2, 3)))
 
 
 def line(name: str, place: str) -> str:
@@ -46,7 +46,7 @@ def settings(tmp_path: Path) -> PretrainSettings:
     for name, text in files.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     paths = {name: str(tmp_path / name) for name in files}
-    return PretrainSettings(**paths, model=TINY, vocabulary=VocabularySettings(size=400))
+    return PretrainSettings(**paths, model=TINY, tokenizer=TokenizerSettings(size=400))
 
 
 def names(questions: Sequence[Question]) -> list[str]:
@@ -123,20 +123,20 @@ def test_the_ledger_counts_every_split_and_what_two_of_them_share(
 def test_byte_pairs_are_learned_from_corpus_and_training_questions_alone(
     settings: PretrainSettings,
 ) -> None:
-    """Nothing of dev, test or held-out questions may shape the vocabulary."""
+    """Nothing of dev, test or held-out questions may shape the tokenizer."""
     texts = read_texts(replace(settings, held_out=0.2))
-    vocabulary = vocabulary_of(settings.vocabulary, texts)
-    assert isinstance(vocabulary, BytePairVocabulary)
-    unasked = vocabulary_of(settings.vocabulary, replace(texts, asked={}))
-    assert vocabulary.to_dict() == unasked.to_dict()
-    untaught = vocabulary_of(settings.vocabulary, replace(texts, train=[]))
-    assert vocabulary.to_dict() != untaught.to_dict()
+    tokenizer = tokenizer_of(settings.tokenizer, texts)
+    assert isinstance(tokenizer, BytePairTokenizer)
+    unasked = tokenizer_of(settings.tokenizer, replace(texts, asked={}))
+    assert tokenizer.to_dict() == unasked.to_dict()
+    untaught = tokenizer_of(settings.tokenizer, replace(texts, train=[]))
+    assert tokenizer.to_dict() != untaught.to_dict()
 
 
 def test_characters_are_those_of_the_corpus(settings: PretrainSettings) -> None:
-    vocabulary = vocabulary_of(VocabularySettings("characters"), read_texts(settings))
-    assert isinstance(vocabulary, CharacterVocabulary)
-    assert set(vocabulary.characters[2:]) == set("".join(CORPUS)) | {"\n"}, "as the course counts"
+    tokenizer = tokenizer_of(TokenizerSettings("characters"), read_texts(settings))
+    assert isinstance(tokenizer, CharacterTokenizer)
+    assert set(tokenizer.characters[2:]) == set("".join(CORPUS)) | {"\n"}, "as the course counts"
 
 
 OBJECTIVE_NAMES = OBJECTIVES.names()
@@ -144,8 +144,8 @@ LABELS = ["Zagreb", "Quito"]
 
 
 def language_model_of(settings: PretrainSettings, texts: Texts) -> LanguageModel:
-    vocabulary = vocabulary_of(settings.vocabulary, texts)
-    return new_language_model(settings.model, vocabulary, max_len=128, seed=0)
+    tokenizer = tokenizer_of(settings.tokenizer, texts)
+    return new_language_model(settings.model, tokenizer, max_len=128, seed=0)
 
 
 def training_rows(settings: PretrainSettings, texts: Texts, epochs: int) -> Iterator[TokenRow]:
@@ -154,7 +154,7 @@ def training_rows(settings: PretrainSettings, texts: Texts, epochs: int) -> Iter
     objective = OBJECTIVES.build(
         settings.objective.name,
         texts.corpus,
-        lm.vocabulary,
+        lm.tokenizer,
         [question.answer for question in texts.train],
         options=settings.objective.options,
     )
@@ -170,13 +170,13 @@ def holds(row: Sequence[int], part: Sequence[int]) -> bool:
 
 def found_in(settings: PretrainSettings, texts: Texts, wanted: Sequence[str]) -> set[str]:
     """Return which texts occur in the training rows, as tokens or as text."""
-    vocabulary = language_model_of(settings, texts).vocabulary
+    tokenizer = language_model_of(settings, texts).tokenizer
     rows = [row.tokens for row in training_rows(settings, texts, epochs=5)]
     return {
         text
         for text in wanted
         for row in rows
-        if holds(row, vocabulary.encode(text)) or text in vocabulary.decode(row)
+        if holds(row, tokenizer.encode(text)) or text in tokenizer.decode(row)
     }
 
 
@@ -225,22 +225,22 @@ def test_an_epoch_is_pure_in_the_seed_and_its_number(settings: PretrainSettings)
 def test_a_question_row_is_scored_on_its_answer_and_mark_alone(
     settings: PretrainSettings, kind: Any
 ) -> None:
-    settings = replace(settings, vocabulary=VocabularySettings(kind, size=300))
+    settings = replace(settings, tokenizer=TokenizerSettings(kind, size=300))
     lm = language_model_of(settings, read_texts(settings))
     row = lm.row(Question("Where was Ada Smith?", "Kent", "here"))
     assert row.scored is not None
     scored = [token for token, counts in zip(row.tokens, row.scored, strict=True) if counts]
-    assert lm.vocabulary.decode(scored) == "Kent⁇"
+    assert lm.tokenizer.decode(scored) == "Kent⁇"
     prompt = [token for token, counts in zip(row.tokens, row.scored, strict=True) if not counts]
     assert prompt == lm.prompt(Question("Where was Ada Smith?", None, "here"))
-    assert lm.vocabulary.decode(prompt) == "Where was Ada Smith?⁇"
+    assert lm.tokenizer.decode(prompt) == "Where was Ada Smith?⁇"
 
 
 def test_every_epoch_has_every_document_and_every_question(settings: PretrainSettings) -> None:
     texts = read_texts(settings)
     lm = language_model_of(settings, texts)
     questions = [lm.row(question) for question in texts.train]
-    objective = OBJECTIVES.build("text", texts.corpus, lm.vocabulary, [], options={})
+    objective = OBJECTIVES.build("text", texts.corpus, lm.tokenizer, [], options={})
     rows_of = mixed_rows(objective, questions, seed=0)
     for epoch in range(2):
         rows = rows_of(epoch)

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-PAD, MARK = "□", "⁇"
+PAD, SENTINEL = "□", "⁇"
 IS_PAD, IS_MARK, IS_STRANGE = -1, -2, -3
-"""Codes of what is not a place of the document: filling, mark, any other character."""
+"""Codes of what is not a place of the document: filling, sentinel, any other character."""
 Ints = NDArray[np.int64]
 
 
@@ -59,7 +59,7 @@ class Parts:
 
 def read_draws(tokens: Ints, document: str, itos: Mapping[str | int, str], block: int) -> Draws:
     """Turn tokens into places; ``tokens`` is (2, draws, length)."""
-    codes = {PAD: IS_PAD, MARK: IS_MARK} | {c: place for place, c in enumerate(document)}
+    codes = {PAD: IS_PAD, SENTINEL: IS_MARK} | {c: place for place, c in enumerate(document)}
     characters = {int(token): character for token, character in itos.items()}
     table = np.array([codes.get(characters.get(i, ""), IS_STRANGE) for i in range(len(itos) + 1)])
     known = (tokens >= 0) & (tokens < len(itos))
@@ -107,7 +107,7 @@ def rebuilt(parts: Parts, width: int) -> Ints:
 
 def in_words(row: Ints) -> str:
     """Show a row as letters of the document's places: A is the first."""
-    signs = {IS_PAD: PAD, IS_MARK: MARK, IS_STRANGE: "?"}
+    signs = {IS_PAD: PAD, IS_MARK: SENTINEL, IS_STRANGE: "?"}
     shown = [signs.get(code) or chr(ord("A") + code % 58) for code in row.tolist()]
     text = "".join(shown).rstrip(PAD)
     return text if len(text) <= 40 else f"{text[:39]}…"

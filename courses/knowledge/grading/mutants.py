@@ -19,7 +19,7 @@ class Mutant(NamedTuple):
     fails: tuple[str, ...]
 
 
-OURS = """        (row,) = corrupt([text], generator, block=block, mark=mark, closing=self.third_mark)
+OURS = """        (row,) = corrupt([text], generator, block=block, sentinel=mark, closing=self.third_mark)
         row += [PAD_TOKEN] * (block - len(row))
         return torch.tensor(row[:-1]), torch.tensor(row[1:])
 """
@@ -29,7 +29,7 @@ BY_HAND = """        text = self._vocabulary.encode(self._documents[index])
         size = int(generator.integers(1, max(1, len(cut) // 2) + 1))
         start = int(generator.integers(0, len(cut) - size + 1))
         prefix, span, suffix = cut[:start], cut[start : start + size], cut[start + size :]
-        row = [*prefix, mark, *suffix, mark, *span]
+        row = [*prefix, sentinel, *suffix, sentinel, *span]
         row = row + [PAD_TOKEN] * (block - len(row))
         return torch.tensor(row[:-1]), torch.tensor(row[1:])
 """
@@ -42,10 +42,10 @@ DATASETS = (
     Mutant("span never at the beginning", "start = int(generator.integers(0, len(cut) - size + 1))", "start = int(generator.integers(min(1, len(cut) - size), len(cut) - size + 1))", ("any place",)),
     Mutant("span never at the end", "start = int(generator.integers(0, len(cut) - size + 1))", "start = int(generator.integers(0, max(1, len(cut) - size)))", ("any place",)),
     Mutant("span always in the middle", "start = int(generator.integers(0, len(cut) - size + 1))", "start = (len(cut) - size) // 2", ("any place",)),
-    Mutant("span not moved", "[*prefix, mark, *suffix, mark, *span]", "[*prefix, mark, *span, mark, *suffix]", ("order",)),
-    Mutant("span left out", "[*prefix, mark, *suffix, mark, *span]", "[*prefix, mark, *suffix, mark]", ("order",)),
-    Mutant("suffix before prefix", "[*prefix, mark, *suffix, mark, *span]", "[*suffix, mark, *prefix, mark, *span]", ("order",)),
-    Mutant("one mark only", "[*prefix, mark, *suffix, mark, *span]", "[*prefix, mark, *suffix, *span]", ("marks",)),
+    Mutant("span not moved", "[*prefix, sentinel, *suffix, sentinel, *span]", "[*prefix, sentinel, *span, sentinel, *suffix]", ("order",)),
+    Mutant("span left out", "[*prefix, sentinel, *suffix, sentinel, *span]", "[*prefix, sentinel, *suffix, mark]", ("order",)),
+    Mutant("suffix before prefix", "[*prefix, sentinel, *suffix, sentinel, *span]", "[*suffix, sentinel, *prefix, sentinel, *span]", ("order",)),
+    Mutant("one mark only", "[*prefix, sentinel, *suffix, sentinel, *span]", "[*prefix, sentinel, *suffix, *span]", ("marks",)),
     Mutant("cut to the block less the marks", "longest = min(len(text), block * 7 // 8)", "longest = min(len(text), block - 2)", ("cut",)),
     Mutant("never the longest cut", "longest = min(len(text), block * 7 // 8)", "longest = min(len(text), block * 7 // 8 - 1)", ("every length",)),
     Mutant("not cut at random", "cut = text[: int(generator.integers(min(4, longest), longest + 1))]", "cut = text[:longest]", ("every length",)),

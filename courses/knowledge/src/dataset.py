@@ -19,9 +19,9 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from attnlab.data.characters import CharacterVocabulary
+from attnlab.data.characters import CharacterTokenizer
 from attnlab.data.objectives.span_corruption import PAD_TOKEN, SMALLEST_BLOCK, corrupt
-from attnlab.data.vocabulary import MARK, PAD
+from attnlab.data.tokenizer import PAD, SENTINEL
 from attnlab.errors import AttnlabError, UserError
 
 WIKI, NAMES = "wiki.txt", "birth_places_train.tsv"
@@ -44,7 +44,7 @@ class CharCorruptionDataset(Dataset[Example]):
                 f"block_size = {block_size} is too small: give {SMALLEST_BLOCK} or more."
             )
         self._documents = [line for _, line in _lines(data, "the text")]
-        self._vocabulary = CharacterVocabulary.of([data])
+        self._vocabulary = CharacterTokenizer.of([data])
         self.itos = dict(enumerate(self._vocabulary.characters))
         self.stoi = {character: token for token, character in self.itos.items()}
         self.vocab_size, self.block_size = len(self.itos), block_size
@@ -58,8 +58,8 @@ class CharCorruptionDataset(Dataset[Example]):
         """Corrupt a document afresh."""
         text = self._vocabulary.encode(self._documents[index][: self.block_size])
         generator = np.random.default_rng(int(torch.randint(2**62, ())))
-        mark, block = self._vocabulary.mark, self.block_size
-        (row,) = corrupt([text], generator, block=block, mark=mark, closing=self.third_mark)
+        mark, block = self._vocabulary.sentinel, self.block_size
+        (row,) = corrupt([text], generator, block=block, sentinel=mark, closing=self.third_mark)
         row += [PAD_TOKEN] * (block - len(row))
         return torch.tensor(row[:-1]), torch.tensor(row[1:])
 
@@ -92,7 +92,7 @@ class NameDataset(Dataset[Example]):
         question, *answers = line.split("\t")
         if len(answers) != 1 or not question.strip() or not answers[0].strip():
             raise UserError(f"line {number}: {line!r} must be a question, a tab and an answer.")
-        text = f"{question}{MARK}{answers[0]}{MARK}"
+        text = f"{question}{SENTINEL}{answers[0]}{SENTINEL}"
         if len(text) > self.block_size:
             raise UserError(
                 f"line {number}: question and answer have {len(text)} characters with their marks,"
@@ -101,7 +101,7 @@ class NameDataset(Dataset[Example]):
         for character in text:
             if character not in self.stoi:
                 raise UserError(
-                    f"line {number}: the character {character!r} is not in the vocabulary: it does"
+                    f"line {number}: the character {character!r} is not in the tokenizer: it does"
                     " not stand in the text of the pretraining."
                 )
         return len(question), [self.stoi[character] for character in text]
@@ -113,7 +113,7 @@ def _lines(data: str, what: str) -> Iterator[tuple[int, str]]:
     if not lines:
         raise UserError(f"{what}: there is no line with anything in it.")
     for number, line in lines:
-        for reserved in (PAD, MARK):
+        for reserved in (PAD, SENTINEL):
             if reserved in line:
                 raise UserError(
                     f"line {number}: the reserved character {reserved!r} stands in it. Take it out."

@@ -31,7 +31,7 @@ from attnlab.recipes.knowledge.settings import (
 )
 
 RUNS = Path("runs")
-WITHOUT_PRETRAINING = {"course": "10 epochs", "letter": "75 epochs"}
+WITHOUT_PRETRAINING = {"course": "10 epochs", "original": "75 epochs"}
 """How long a new model learns from the questions alone."""
 
 
@@ -91,14 +91,14 @@ def _answers(lm: Any, questions: Sequence[str]) -> list[str]:
     from attnlab.models.decoding import continue_prompts
     from attnlab.recipes.knowledge.language_model import LONGEST_ANSWER
 
-    vocabulary = lm.vocabulary
-    prompts = [[*vocabulary.encode(text), vocabulary.mark] for text in questions]
+    tokenizer = lm.tokenizer
+    prompts = [[*tokenizer.encode(text), tokenizer.sentinel] for text in questions]
     lm.model.eval()
     with torch.no_grad():
         written = continue_prompts(
-            lm.model, prompts, stop=vocabulary.mark, max_new=LONGEST_ANSWER, slides=True
+            lm.model, prompts, stop=tokenizer.sentinel, max_new=LONGEST_ANSWER, slides=True
         )
-    return [" ".join(vocabulary.decode(one.tokens).splitlines()) for one in written]
+    return [" ".join(tokenizer.decode(one.tokens).splitlines()) for one in written]
 
 
 def _common(base: PretrainSettings | FinetuneSettings, options: argparse.Namespace) -> Any:
@@ -153,7 +153,7 @@ def _check_variant(path: Path, options: argparse.Namespace) -> None:
 
 
 def _recipe(options: argparse.Namespace) -> str:
-    return "letter" if options.to_the_letter else "course"
+    return "original" if options.to_the_letter else "course"
 
 
 def _needed(options: argparse.Namespace, name: str) -> str:

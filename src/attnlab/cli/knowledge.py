@@ -45,12 +45,12 @@ def _complete_recipe(incomplete: str) -> list[str]:
 Recipe = Annotated[
     str,
     typer.Option(
-        help="recall: byte pairs, salient spans, a memory. course: characters, span corruption.",
+        help="recall: byte pairs, salient spans, n-gram table; course: characters, span corruption",
         autocompletion=_complete_recipe,
     ),
 ]
 Size = Annotated[
-    str | None, typer.Option(help="Size of the model by name: course, recall.", metavar="NAME")
+    str | None, typer.Option(help="Size of the model by name: course, small.", metavar="NAME")
 ]
 Dev = Annotated[Path | None, typer.Option(help="Questions to report on; they choose nothing.")]
 Test = Annotated[Path | None, typer.Option(help="Questions to ask once, at the end.")]
@@ -130,7 +130,7 @@ def finetune(
     ] = None,
     start: Annotated[Path | None, typer.Option(help="Pretrained run to go on from.")] = None,
     corpus: Annotated[
-        Path | None, typer.Option(help="Without --start: text that the vocabulary is made from.")
+        Path | None, typer.Option(help="Without --start: text that the tokenizer is made from.")
     ] = None,
     dev: Dev = None,
     test: Test = None,

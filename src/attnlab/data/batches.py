@@ -24,7 +24,7 @@ class TokenRow:
     scored: Sequence[bool] | None = None
     """Whether each token is scored; None: all but the first, which nothing precedes."""
     is_read_only: bool = False
-    """Whether the row leaves a model's memory as it is, and only teaches how to read it."""
+    """Whether the row leaves a model's n-gram table as it is, and only teaches how to read it."""
 
     def __len__(self) -> int:
         """Count the tokens that a model reads: all but the last."""

@@ -9,14 +9,14 @@ from typing import Any
 
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from attnlab.data.vocabulary import MARK, PAD
+from attnlab.data.tokenizer import PAD, SENTINEL
 from attnlab.errors import DamagedFileError, UserError
 
 SMALLEST = 258
 """The 256 bytes and the two reserved tokens."""
 
 
-class BytePairVocabulary:
+class BytePairTokenizer:
     """Frequent pieces of words."""
 
     def __init__(self, tokenizer: str) -> None:
@@ -27,16 +27,16 @@ class BytePairVocabulary:
             raise DamagedFileError(f"the tokenizer cannot be read: {error}") from None
 
     @classmethod
-    def of(cls, texts: Iterable[str], *, size: int) -> "BytePairVocabulary":
+    def of(cls, texts: Iterable[str], *, size: int) -> "BytePairTokenizer":
         """Learn the ``size`` most useful pieces of some texts."""
         if size < SMALLEST:
-            raise UserError(f"a vocabulary of {size} is not possible: it has at least {SMALLEST}.")
+            raise UserError(f"a tokenizer of {size} is not possible: it has at least {SMALLEST}.")
         tokenizer = Tokenizer(models.BPE())
         tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
         tokenizer.decoder = decoders.ByteLevel()
         trainer = trainers.BpeTrainer(
             vocab_size=size,
-            special_tokens=[PAD, MARK],
+            special_tokens=[PAD, SENTINEL],
             initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
             show_progress=False,
         )
@@ -48,9 +48,9 @@ class BytePairVocabulary:
         return int(self._tokenizer.get_vocab_size())
 
     @property
-    def mark(self) -> int:
+    def sentinel(self) -> int:
         """The token that ends a question and an answer."""
-        token = self._tokenizer.token_to_id(MARK)
+        token = self._tokenizer.token_to_id(SENTINEL)
         assert token is not None
         return token
 

@@ -3,35 +3,35 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from attnlab.data.vocabulary import MARK, PAD
+from attnlab.data.tokenizer import PAD, SENTINEL
 from attnlab.errors import UserError
 
 
-class CharacterVocabulary:
-    """The characters of a text, after PAD and the MARK that stands round an answer."""
+class CharacterTokenizer:
+    """The characters of a text, after PAD and the SENTINEL that stands round an answer."""
 
     def __init__(self, characters: Sequence[str]) -> None:
-        assert list(characters[:2]) == [PAD, MARK], "the reserved characters come first"
+        assert list(characters[:2]) == [PAD, SENTINEL], "the reserved characters come first"
         self.characters = characters
         self._index = {character: i for i, character in enumerate(characters)}
 
     @classmethod
-    def of(cls, texts: Iterable[str]) -> "CharacterVocabulary":
+    def of(cls, texts: Iterable[str]) -> "CharacterTokenizer":
         """Collect the characters of some texts, which hold none of the reserved ones."""
         found = sorted({character for text in texts for character in text})
-        for reserved in (PAD, MARK):
+        for reserved in (PAD, SENTINEL):
             if reserved in found:
                 raise UserError(f"the text holds the reserved character {reserved!r}; remove it.")
-        return cls([PAD, MARK, *found])
+        return cls([PAD, SENTINEL, *found])
 
     def __len__(self) -> int:
         """Count the characters."""
         return len(self.characters)
 
     @property
-    def mark(self) -> int:
+    def sentinel(self) -> int:
         """The token that ends a question and an answer."""
-        return self._index[MARK]
+        return self._index[SENTINEL]
 
     def encode(self, text: str) -> list[int]:
         """Turn text into tokens."""
@@ -39,7 +39,7 @@ class CharacterVocabulary:
             return [self._index[character] for character in text]
         except KeyError as error:
             raise UserError(
-                f"the character {error.args[0]!r} of {text!r} is not in the vocabulary: it does"
+                f"the character {error.args[0]!r} of {text!r} is not in the tokenizer: it does"
                 " not stand in the text that the model was trained on."
             ) from None
 

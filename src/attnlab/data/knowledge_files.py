@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from attnlab.data.text_files import read_text
-from attnlab.data.vocabulary import MARK, PAD
+from attnlab.data.tokenizer import PAD, SENTINEL
 from attnlab.errors import UserError
 
 
@@ -56,7 +56,7 @@ def _lines(path: Path) -> list[str]:
     """Read the lines of a UTF-8 file; only line feeds end one, whatever Unicode calls a break."""
     lines = [line.removesuffix("\r") for line in read_text(path).split("\n")]
     for number, line in enumerate(lines, 1):
-        for reserved in (PAD, MARK):
+        for reserved in (PAD, SENTINEL):
             if reserved in line:
                 raise UserError(
                     f"{path}, line {number}: the text holds the reserved character {reserved!r}."

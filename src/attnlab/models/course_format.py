@@ -67,7 +67,7 @@ def to_course(model: GPT) -> dict[str, Tensor]:
 def variant_of(size: ModelSettings) -> str | None:
     """Return what the course calls a model of ours, or None if it has no such model."""
     for name, attention in COURSE_VARIANTS.items():
-        if size.attention == attention and not size.memory.rows:
+        if size.attention == attention and not size.ngram_table.rows:
             return name
     return None
 

@@ -11,8 +11,8 @@ from attnlab.attention.cache import Cache
 from attnlab.attention.contract import AttentionMask
 from attnlab.attention.settings import AttentionSettings
 from attnlab.dropout import Dropout
-from attnlab.models.memory import NGramMemory
-from attnlab.models.sizes import MemorySize
+from attnlab.models.ngram_table import NGramTable
+from attnlab.models.sizes import NGramTableSize
 
 CAUSAL = AttentionMask(causal=True)
 
@@ -54,7 +54,7 @@ class GPT(nn.Module):
         n_layers: int,
         dropout: float = 0.1,
         attention: AttentionSettings = AttentionSettings(),  # noqa: B008 - it is frozen
-        memory: MemorySize = MemorySize(),  # noqa: B008 - it is frozen
+        ngram_table: NGramTableSize = NGramTableSize(),  # noqa: B008 - it is frozen
     ) -> None:
         super().__init__()
         self.max_len = max_len
@@ -69,7 +69,7 @@ class GPT(nn.Module):
         self.ln_f = nn.LayerNorm(d_model)
         self.head = nn.Linear(d_model, vocab_size, bias=False)
         self.apply(_initialize)
-        self.memory = NGramMemory(d_model, **vars(memory)) if memory.rows else None
+        self.ngram_table = NGramTable(d_model, **vars(ngram_table)) if ngram_table.rows else None
 
     def forward(
         self, tokens: Int[Tensor, "B T"], caches: Sequence[Cache] | None = None
@@ -98,7 +98,7 @@ class GPT(nn.Module):
     ) -> Float[Tensor, "B T D"]:
         """Return what the head reads the next token from.
 
-        The rows of the batch that are read-only leave no gradient in the memory.
+        The rows of the batch that are read-only leave no gradient in the n-gram table.
         """
         x = self._embedded(tokens, caches, is_read_only)
         for block, cache in zip(self.blocks, caches or repeat(None), strict=False):
@@ -107,12 +107,12 @@ class GPT(nn.Module):
         return out
 
     def new_caches(self) -> list[Cache] | None:
-        """Return an empty cache for each layer, and one for the tokens if there is a memory.
+        """Return an empty cache for each layer, and one for the tokens if there is an n-gram table.
 
         None if the attention cannot use one.
         """
         able = self._all_support("cache")
-        return [Cache() for _ in range(len(self.blocks) + bool(self.memory))] if able else None
+        return [Cache() for _ in range(len(self.blocks) + bool(self.ngram_table))] if able else None
 
     @property
     def shows_weights(self) -> bool:
@@ -131,14 +131,14 @@ class GPT(nn.Module):
         """Return what the first block reads: tokens, what is remembered of them, positions."""
         start = caches[0].n_tokens if caches else 0
         x = self.tok_emb(tokens)
-        if self.memory:
-            x = x + self._remembered(self.memory, tokens, caches, is_read_only)
+        if self.ngram_table:
+            x = x + self._remembered(self.ngram_table, tokens, caches, is_read_only)
         embedded: Tensor = self.dropout(self.positions.add(x, start))
         return embedded
 
     def _remembered(
         self,
-        memory: NGramMemory,
+        ngram_table: NGramTable,
         tokens: Int[Tensor, "B T"],
         caches: Sequence[Cache] | None,
         is_read_only: Bool[Tensor, " B"] | None,
@@ -146,8 +146,8 @@ class GPT(nn.Module):
         """Look the tokens up, after those that the last cache holds."""
         n_new = tokens.shape[1]
         if caches:
-            tokens = caches[-1].extend(tokens[..., None])[0][:, -n_new - memory.reach :, 0]
-        found: Tensor = memory(tokens, is_read_only)[:, -n_new:]
+            tokens = caches[-1].extend(tokens[..., None])[0][:, -n_new - ngram_table.reach :, 0]
+        found: Tensor = ngram_table(tokens, is_read_only)[:, -n_new:]
         return found
 
 

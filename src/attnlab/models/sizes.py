@@ -9,11 +9,11 @@ from attnlab.attention.settings import AttentionSettings
 
 
 @dataclass(frozen=True)
-class MemorySize:
+class NGramTableSize:
     """The table of hashed n-grams beside the layers."""
 
     rows: Annotated[int, Ge(0)] = 0
-    """Rows of the table; 0 is no memory."""
+    """Rows of the table; 0 leaves it out."""
     orders: Annotated[tuple[Annotated[int, Ge(1)], ...], Len(1)] = (2, 3, 5)
     """How many tokens an n-gram has; each order looks up a row at every token."""
 
@@ -31,22 +31,22 @@ class ModelSettings:
     dropout: Annotated[float, Interval(ge=0, lt=1)] = 0.0
     """Share of activations set to zero in training."""
     attention: AttentionSettings = AttentionSettings()
-    memory: MemorySize = MemorySize()
+    ngram_table: NGramTableSize = NGramTableSize()
 
 
 SIZES = {
     "course": ModelSettings(
         256, 8, 4, dropout=0.1, attention=AttentionSettings(positions="learned")
     ),
-    "recall": ModelSettings(
+    "small": ModelSettings(
         128,
         4,
         1,
         attention=AttentionSettings(positions="rotary"),
-        memory=MemorySize(rows=2**18),
+        ngram_table=NGramTableSize(rows=2**18),
     ),
 }
-"""The knowledge course's model, and ours: one small layer that reads a large memory."""
+"""The knowledge course's model, and ours: one small layer with a large n-gram table."""
 COURSE_VARIANTS = {
     "vanilla": SIZES["course"].attention,
     "synthesizer": AttentionSettings("synthesizer", {"shared": True}, positions="learned"),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class Objective(Protocol):
-    """Made from a corpus (a document a line), a vocabulary, and answers of training questions."""
+    """Made from a corpus (a document a line), a tokenizer, and answers of training questions."""
 
     longest: int
     """The most tokens that a row may have."""

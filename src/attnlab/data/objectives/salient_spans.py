@@ -24,7 +24,7 @@ from annotated_types import Ge, Gt, Interval
 from attnlab.data.batches import TokenRow
 from attnlab.data.entries import MOST_BEFORE, Entry, read_entries
 from attnlab.data.objectives import OBJECTIVES
-from attnlab.data.vocabulary import Vocabulary
+from attnlab.data.tokenizer import Tokenizer
 from attnlab.errors import UserError
 
 Count = Annotated[int, Ge(0)]
@@ -53,7 +53,7 @@ class SalientSpans:
     def __init__(
         self,
         corpus: Sequence[str],
-        vocabulary: Vocabulary,
+        tokenizer: Tokenizer,
         answers: Collection[str] = (),
         *,
         spans: Annotated[int, Ge(1)] = 2,
@@ -71,10 +71,10 @@ class SalientSpans:
                 " `Name. Text` whose text has capitalised words."
             )
         self._words = [word for line in corpus for word in line.split()]
-        self._vocabulary = vocabulary
+        self._vocabulary = tokenizer
         # Spans and the words before them come again and again.
-        self._encode: Callable[[str], list[int]] = cache(vocabulary.encode)
-        self._mark, self.longest = vocabulary.mark, block
+        self._encode: Callable[[str], list[int]] = cache(tokenizer.encode)
+        self._sentinel, self.longest = tokenizer.sentinel, block
         self.spans, self.context, self.around = spans, context, around
         self.asked, self.cues = asked, cues
         known, every = set(answers), [span for entry in self._entries for span in entry.spans]
@@ -115,16 +115,16 @@ class SalientSpans:
 
     def _view(self, entry: Entry, draw: Draw) -> TokenRow:
         left, right = self._beside_name(entry, draw)
-        tokens = [*self._vocabulary.encode(" ".join([*left, entry.name, *right])), self._mark]
+        tokens = [*self._vocabulary.encode(" ".join([*left, entry.name, *right])), self._sentinel]
         scored = [False] * len(tokens)
         for number, index in enumerate(draw.order[: self.spans]):
             span = entry.spans[index]
             if number or not draw.asks:
                 words = span.before[max(0, len(span.before) - draw.n_before[index]) :]
-                before = [*self._encode(" ".join(words)), self._mark]
+                before = [*self._encode(" ".join(words)), self._sentinel]
                 tokens += before
                 scored += [False] * len(before)
-            written = [*self._encode(span.text), self._mark]
+            written = [*self._encode(span.text), self._sentinel]
             tokens += written
             scored += [True] * len(written)
         return TokenRow(entry.name, tokens[: self.longest], scored[: self.longest])

@@ -20,7 +20,7 @@ from jaxtyping import Int
 
 from attnlab.data.batches import TokenRow
 from attnlab.data.objectives import OBJECTIVES
-from attnlab.data.vocabulary import Vocabulary
+from attnlab.data.tokenizer import Tokenizer
 
 SHORTEST = 4
 """Of a cut document; one that is shorter from the beginning stays whole."""
@@ -36,7 +36,7 @@ class SpanCorruption:
     def __init__(
         self,
         corpus: Sequence[str],
-        vocabulary: Vocabulary,
+        tokenizer: Tokenizer,
         answers: Collection[str] = (),
         *,
         block: Annotated[int, Ge(SMALLEST_BLOCK)] = 128,
@@ -45,8 +45,8 @@ class SpanCorruption:
     ) -> None:
         del answers
         # No row needs more of a document than this.
-        self._documents = [vocabulary.encode(line)[: block * 7 // 8] for line in corpus]
-        self._mark, self._block, self._closing = vocabulary.mark, block, closing
+        self._documents = [tokenizer.encode(line)[: block * 7 // 8] for line in corpus]
+        self._sentinel, self._block, self._closing = tokenizer.sentinel, block, closing
         self._shift = shift
         self.longest = block
 
@@ -56,7 +56,7 @@ class SpanCorruption:
             self._documents,
             generator,
             block=self._block,
-            mark=self._mark,
+            sentinel=self._sentinel,
             closing=self._closing,
         )
         return [
@@ -77,7 +77,7 @@ def corrupt(
     generator: np.random.Generator,
     *,
     block: int,
-    mark: int,
+    sentinel: int,
     closing: bool = False,
 ) -> list[list[int]]:
     """Cut each document, take a span out and put it at the end; without padding.
@@ -89,9 +89,16 @@ def corrupt(
     lengths = generator.integers(np.minimum(SHORTEST, longest), longest + 1)
     sizes = span_sizes(lengths, generator)
     starts = generator.integers(0, lengths - sizes + 1)
-    end = [mark] if closing else []
+    end = [sentinel] if closing else []
     return [
-        [*text[:start], mark, *text[start + size : length], mark, *text[start : start + size], *end]
+        [
+            *text[:start],
+            sentinel,
+            *text[start + size : length],
+            sentinel,
+            *text[start : start + size],
+            *end,
+        ]
         for text, length, size, start in zip(
             documents, lengths.tolist(), sizes.tolist(), starts.tolist(), strict=True
         )

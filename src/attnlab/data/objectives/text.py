@@ -8,7 +8,7 @@ from annotated_types import Ge
 
 from attnlab.data.batches import TokenRow
 from attnlab.data.objectives import OBJECTIVES
-from attnlab.data.vocabulary import Vocabulary
+from attnlab.data.tokenizer import Tokenizer
 
 
 @OBJECTIVES.register("text")
@@ -18,14 +18,14 @@ class Text:
     def __init__(
         self,
         corpus: Sequence[str],
-        vocabulary: Vocabulary,
+        tokenizer: Tokenizer,
         answers: Collection[str] = (),
         *,
         block: Annotated[int, Ge(2)] = 128,
     ) -> None:
         del answers
         self._rows = [
-            TokenRow(f"document {number}", [*vocabulary.encode(line), vocabulary.mark][:block])
+            TokenRow(f"document {number}", [*tokenizer.encode(line), tokenizer.sentinel][:block])
             for number, line in enumerate(corpus, 1)
         ]
         self.longest = max(len(row.tokens) for row in self._rows)

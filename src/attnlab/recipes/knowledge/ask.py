@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 
 from attnlab.data.knowledge_files import Question
-from attnlab.data.vocabulary import MARK, PAD
+from attnlab.data.tokenizer import PAD, SENTINEL
 from attnlab.errors import UserError
 from attnlab.evaluation.calibration import Answer, column, right
 from attnlab.evaluation.confidence import Thresholds, Verdict, choose_thresholds
@@ -80,14 +80,14 @@ class QASession:
             raise UserError(f"attention {attention!r} has no weights that could be shown.")
         question = _question(text)
         prompt = self.lm.prompt(question)
-        vocabulary = self.lm.vocabulary
+        tokenizer = self.lm.tokenizer
         with inference(self.lm.model, self.hardware):
             (row,) = self.lm.ask([question])
-            tokens = [*prompt, *vocabulary.encode(row["prediction"])]
+            tokens = [*prompt, *tokenizer.encode(row["prediction"])]
             given = torch.tensor([tokens], device=self.hardware.device)
             weights = self.lm.model.attention_weights(given)
         return Looks(
-            [vocabulary.decode([token]) for token in tokens],
+            [tokenizer.decode([token]) for token in tokens],
             len(prompt),
             [layer[0].float().cpu() for layer in weights],
         )
@@ -121,7 +121,7 @@ def _reason(verdict: Verdict, thresholds: Thresholds) -> str:
 def _question(text: str) -> Question:
     if not text.strip():
         raise UserError("the question is empty.")
-    for reserved in (PAD, MARK):
+    for reserved in (PAD, SENTINEL):
         if reserved in text:
             raise UserError(f"the question holds the reserved character {reserved!r}.")
     return Question(text, None, "your question")

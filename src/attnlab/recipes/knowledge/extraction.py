@@ -72,7 +72,7 @@ def _cells(
     world, pretrained = f"{condition.name}-world", f"{condition.name}-pretrained"
     reading = PretrainSettings(
         corpus=finished.path(world, CORPUS),
-        vocabulary=settings.vocabulary,
+        tokenizer=settings.tokenizer,
         objective=ObjectiveSettings(condition.objective),
         model=settings.model,
         batch_tokens=settings.batch_tokens,

@@ -16,7 +16,7 @@ from attnlab.recipes.knowledge.language_model_training import (
 )
 from attnlab.recipes.knowledge.saved import Saved, open_saved
 from attnlab.recipes.knowledge.settings import RECIPES, FinetuneSettings
-from attnlab.recipes.knowledge.texts import Texts, files_of, learn_vocabulary, read_texts
+from attnlab.recipes.knowledge.texts import Texts, files_of, learn_tokenizer, read_texts
 from attnlab.recipes.opening import open_run
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training.loop import train
@@ -65,22 +65,20 @@ def _start(settings: FinetuneSettings) -> Saved | None:
 def _refuse_another_size(settings: FinetuneSettings) -> None:
     """Refuse a size for a model that has one already, unless it is that of a recipe."""
     usual = [recipe for _, recipe in RECIPES.values()]
-    for name in ("model", "vocabulary"):
+    for name in ("model", "tokenizer"):
         if getattr(settings, name) not in [getattr(recipe, name) for recipe in usual]:
             raise UserError(f"{name} does not go with start: it is taken from {settings.start}.")
 
 
 def _new(settings: FinetuneSettings, texts: Texts, session: Session) -> LanguageModel:
-    """Make a new model with the corpus's vocabulary."""
+    """Make a new model with the corpus's tokenizer."""
     if not texts.corpus:
         raise UserError(
-            "a model that was not pretrained needs --corpus, which its vocabulary is made from; or"
+            "a model that was not pretrained needs --corpus, which its tokenizer is made from; or"
             " give --start RUN, the pretrained run to go on from."
         )
-    vocabulary = learn_vocabulary(settings.vocabulary, texts, session)
-    return new_language_model(
-        settings.model, vocabulary, max_len=BLOCK, seed=settings.training.seed
-    )
+    tokenizer = learn_tokenizer(settings.tokenizer, texts, session)
+    return new_language_model(settings.model, tokenizer, max_len=BLOCK, seed=settings.training.seed)
 
 
 def _rows(
@@ -94,5 +92,5 @@ def _rows(
         raise UserError(
             f"replay reads the corpus of {settings.start} again, but its file is gone or changed."
         )
-    objective = build_objective(settings.replay, texts.corpus, lm.vocabulary, texts.train)
+    objective = build_objective(settings.replay, texts.corpus, lm.tokenizer, texts.train)
     return mixed_rows(objective, rows, seed=settings.training.seed)

@@ -1,4 +1,4 @@
-"""A model with its vocabulary: what it learns from a question, how it is asked one, its file."""
+"""A model with its tokenizer: what it learns from a question, how it is asked one, its file."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ from attnlab.checks.leakage import Leak, model_leak, refuse_undeclared
 from attnlab.config import from_dict, to_dict
 from attnlab.data.batches import TokenRow, answer_row
 from attnlab.data.knowledge_files import Question
-from attnlab.data.vocabulary import Vocabulary, load_vocabulary
+from attnlab.data.tokenizer import Tokenizer, load_tokenizer
 from attnlab.errors import DamagedFileError, UserError
 from attnlab.models.course_format import read_params
 from attnlab.models.decoding import continue_prompts, sampler
@@ -39,14 +39,14 @@ class LanguageModel:
     """Reads, and answers questions."""
 
     model: GPT
-    vocabulary: Vocabulary
+    tokenizer: Tokenizer
     size: ModelSettings
 
     def row(self, question: Question, *, is_read_only: bool = False) -> TokenRow:
         """The question with its answer, which alone is scored."""
         assert question.answer is not None, question.place
         with _telling(question):
-            answer = [*self.vocabulary.encode(question.answer), self.vocabulary.mark]
+            answer = [*self.tokenizer.encode(question.answer), self.tokenizer.sentinel]
         if len(answer) > LONGEST_ANSWER:
             raise UserError(
                 f"{question.place}: the answer {question.answer!r} has {len(answer)} tokens with"
@@ -57,7 +57,7 @@ class LanguageModel:
     def prompt(self, question: Question) -> list[int]:
         """The question, up to the mark that asks for the answer."""
         with _telling(question):
-            tokens = [*self.vocabulary.encode(question.text), self.vocabulary.mark]
+            tokens = [*self.tokenizer.encode(question.text), self.tokenizer.sentinel]
         room = self.model.max_len - LONGEST_ANSWER
         if len(tokens) > room:
             raise UserError(
@@ -79,11 +79,11 @@ class LanguageModel:
         drawn = continue_prompts(
             self.model,
             [self.prompt(question) for question in questions for _ in range(count)],
-            stop=self.vocabulary.mark,
+            stop=self.tokenizer.sentinel,
             max_new=LONGEST_ANSWER,
             choose=sampler(generator),
         )
-        texts = [(self.vocabulary.decode(tokens), likely) for tokens, likely in drawn]
+        texts = [(self.tokenizer.decode(tokens), likely) for tokens, likely in drawn]
         return [texts[i : i + count] for i in range(0, len(texts), count)]
 
     def leak(self, rows: Sequence[Sequence[int]], *, seconds: float) -> Leak:
@@ -99,7 +99,7 @@ class LanguageModel:
     def save(self, run: Run) -> None:
         """Write down beside the weights what they are the weights of."""
         saved = {
-            "vocabulary": self.vocabulary.to_dict(),
+            "tokenizer": self.tokenizer.to_dict(),
             "model": to_dict(self.size),
             "max_len": self.model.max_len,
         }
@@ -109,7 +109,7 @@ class LanguageModel:
         continuations = continue_prompts(
             self.model,
             [self.prompt(question) for question in questions],
-            stop=self.vocabulary.mark,
+            stop=self.tokenizer.sentinel,
             max_new=LONGEST_ANSWER,
         )
         known = [self.row(question) for question in questions if question.answer is not None]
@@ -120,7 +120,7 @@ class LanguageModel:
                 question.text,
                 question.text,
                 gold=question.answer,
-                prediction=self.vocabulary.decode(continuation.tokens),
+                prediction=self.tokenizer.decode(continuation.tokens),
                 confidence=continuation.probability,
                 **(
                     {}
@@ -131,21 +131,21 @@ class LanguageModel:
 
 
 def new_language_model(
-    size: ModelSettings, vocabulary: Vocabulary, *, max_len: int, seed: int
+    size: ModelSettings, tokenizer: Tokenizer, *, max_len: int, seed: int
 ) -> LanguageModel:
     """Make a model that knows nothing yet."""
     seed_torch(seed, "weights")
-    return LanguageModel(GPT(len(vocabulary), max_len, **vars(size)), vocabulary, size)
+    return LanguageModel(GPT(len(tokenizer), max_len, **vars(size)), tokenizer, size)
 
 
 def load_language_model(run: Run) -> LanguageModel:
     """Make the model of a finished run again."""
     size, saved = saved_size(run), read_json(run.path / FILE)
     try:
-        vocabulary, max_len = load_vocabulary(saved["vocabulary"]), int(saved["max_len"])
+        tokenizer, max_len = load_tokenizer(saved["tokenizer"]), int(saved["max_len"])
     except (KeyError, TypeError, ValueError) as error:
         raise DamagedFileError(f"{run.path / FILE} is damaged: {error!r}.") from None
-    lm = new_language_model(size, vocabulary, max_len=max_len, seed=0)
+    lm = new_language_model(size, tokenizer, max_len=max_len, seed=0)
     checkpoints = Checkpoints(run.path / "checkpoints", keep_last=1)
     step = run.record["best_step"] or run.record["steps"]
     load_model_tensors(lm.model, checkpoints.load_model(step))
@@ -153,16 +153,16 @@ def load_language_model(run: Run) -> LanguageModel:
 
 
 def language_model_of_params(
-    path: Path, vocabulary: Vocabulary, *, dropout: float = 0.0
+    path: Path, tokenizer: Tokenizer, *, dropout: float = 0.0
 ) -> LanguageModel:
-    """Make a language model of one of the course's files, which say nothing about the characters."""
+    """Read one of the course's files, which say nothing about their characters."""
     model, size = read_params(path, dropout=dropout)
-    if model.tok_emb.num_embeddings != len(vocabulary):
+    if model.tok_emb.num_embeddings != len(tokenizer):
         raise UserError(
             f"{path} knows {model.tok_emb.num_embeddings} tokens, but the corpus has"
-            f" {len(vocabulary)} with the two reserved ones. Give the corpus it was trained on."
+            f" {len(tokenizer)} with the two reserved ones. Give the corpus it was trained on."
         )
-    return LanguageModel(model, vocabulary, size)
+    return LanguageModel(model, tokenizer, size)
 
 
 def saved_size(run: Run) -> ModelSettings:
@@ -179,7 +179,7 @@ def saved_size(run: Run) -> ModelSettings:
 
 
 def check_questions(lm: LanguageModel, questions: Iterable[Question]) -> None:
-    """Refuse, before anything is learned, what the vocabulary or the model has no room for."""
+    """Refuse, before anything is learned, what the tokenizer or the model has no room for."""
     for question in questions:
         lm.prompt(question)
         if question.answer is not None:
@@ -188,7 +188,7 @@ def check_questions(lm: LanguageModel, questions: Iterable[Question]) -> None:
 
 @contextmanager
 def _telling(question: Question) -> Iterator[None]:
-    """Name the file and line that a vocabulary cannot read."""
+    """Name the file and line that a tokenizer cannot read."""
     try:
         yield
     except UserError as error:

@@ -8,7 +8,7 @@ from attnlab.checks.leakage import SECONDS_BEFORE_TRAINING, seconds_after_traini
 from attnlab.data.batches import Batches, TokenRow
 from attnlab.data.knowledge_files import Question
 from attnlab.data.objectives import OBJECTIVES, Objective
-from attnlab.data.vocabulary import Vocabulary
+from attnlab.data.tokenizer import Tokenizer
 from attnlab.errors import UserError
 from attnlab.evaluation.accuracy import share_right
 from attnlab.models.next_token import NextToken
@@ -97,13 +97,13 @@ class LanguageModelTraining:
 def build_objective(
     settings: ObjectiveSettings,
     corpus: Sequence[str],
-    vocabulary: Vocabulary,
+    tokenizer: Tokenizer,
     train: Sequence[Question],
 ) -> Objective:
     """Make what draws rows from a corpus; it may know the answers of training questions."""
     answers = [question.answer for question in train]
     built: Objective = OBJECTIVES.build(
-        settings.name, corpus, vocabulary, answers, options=settings.options
+        settings.name, corpus, tokenizer, answers, options=settings.options
     )
     return built
 

@@ -10,7 +10,7 @@ from attnlab.recipes.knowledge.language_model_training import (
     mixed_rows,
 )
 from attnlab.recipes.knowledge.settings import PretrainSettings
-from attnlab.recipes.knowledge.texts import files_of, learn_vocabulary, read_texts
+from attnlab.recipes.knowledge.texts import files_of, learn_tokenizer, read_texts
 from attnlab.recipes.opening import open_run
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training.loop import train
@@ -25,10 +25,10 @@ def run_pretrain(job: str, settings: PretrainSettings, *, place: RunPlace, conso
         if session.run.finished:
             return session.run
         texts, seed = read_texts(settings), settings.training.seed
-        vocabulary = learn_vocabulary(settings.vocabulary, texts, session)
-        objective = build_objective(settings.objective, texts.corpus, vocabulary, texts.train)
+        tokenizer = learn_tokenizer(settings.tokenizer, texts, session)
+        objective = build_objective(settings.objective, texts.corpus, tokenizer, texts.train)
         max_len = max(BLOCK, objective.longest)
-        lm = new_language_model(settings.model, vocabulary, max_len=max_len, seed=seed)
+        lm = new_language_model(settings.model, tokenizer, max_len=max_len, seed=seed)
         is_read_only = not settings.questions_write
         questions = [lm.row(q, is_read_only=is_read_only) for q in texts.train]
         rows_of = mixed_rows(objective, questions, seed=seed)

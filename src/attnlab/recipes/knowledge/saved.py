@@ -1,4 +1,4 @@
-"""A language model that was saved: in a finished run, or in one of the course's ``.params`` files."""
+"""A saved language model: in a finished run, or in one of the course's ``.params`` files."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -49,7 +49,7 @@ class Saved:
 
 
 def open_saved(path: Path, *, corpus: str = "", dropout: float = 0.0) -> Saved:
-    """Find a language model; a file needs the corpus that its characters come from, and a dropout."""
+    """Find a language model; a file needs the corpus that its characters come from."""
     if path.is_file():
         return _file(path, corpus, dropout)
     if corpus:

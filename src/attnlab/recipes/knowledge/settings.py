@@ -9,7 +9,7 @@ from annotated_types import Ge, Gt, Interval
 from attnlab.attention.settings import AttentionSettings
 from attnlab.data.settings import WorldSettings
 from attnlab.errors import UserError, did_you_mean
-from attnlab.models.sizes import SIZES, MemorySize, ModelSettings
+from attnlab.models.sizes import SIZES, ModelSettings, NGramTableSize
 from attnlab.training.settings import OptimizerSettings, ScheduleSettings, TrainingSettings
 
 Value = TypeVar("Value")
@@ -22,7 +22,7 @@ RECALL_TRAINING = TrainingSettings(
 
 
 @dataclass(frozen=True)
-class VocabularySettings:
+class TokenizerSettings:
     """What a token is."""
 
     kind: Literal["byte_pairs", "characters"] = "byte_pairs"
@@ -50,7 +50,7 @@ class PretrainSettings:
     questions: str = ""
     """File of training questions, `question<TAB>answer`, to mix in; may be left out."""
     questions_write: bool = False
-    """Whether the questions may write into the memory, or only teach how to read it."""
+    """Whether the questions may write into the n-gram table, or only teach how to read it."""
     held_out: HeldOut = 0.0
     """Share of the training questions that are not learned but asked, to choose settings on."""
     dev: str = ""
@@ -61,9 +61,9 @@ class PretrainSettings:
     """File of questions about people of whom nothing was read: every answer to them is made up."""
     samples: Annotated[int, Ge(0)] = 0
     """Answers drawn a question, beside the likeliest, to see whether they agree; 0 draws none."""
-    vocabulary: VocabularySettings = VocabularySettings()
+    tokenizer: TokenizerSettings = TokenizerSettings()
     objective: ObjectiveSettings = ObjectiveSettings()
-    model: ModelSettings = SIZES["recall"]
+    model: ModelSettings = SIZES["small"]
     batch_tokens: Annotated[int, Gt(0)] = 2048
     """About how many tokens a step learns from."""
     training: TrainingSettings = RECALL_TRAINING
@@ -92,8 +92,8 @@ class FinetuneSettings:
     """File of questions about people of whom nothing was read: every answer to them is made up."""
     samples: Annotated[int, Ge(0)] = 0
     """Answers drawn a question, beside the likeliest, to see whether they agree; 0 draws none."""
-    vocabulary: VocabularySettings = VocabularySettings()
-    model: ModelSettings = SIZES["recall"]
+    tokenizer: TokenizerSettings = TokenizerSettings()
+    model: ModelSettings = SIZES["small"]
     batch_tokens: Annotated[int, Gt(0)] = 2048
     """About how many tokens a step learns from."""
     training: TrainingSettings = replace(RECALL_TRAINING, length="10 epochs")
@@ -125,7 +125,7 @@ class MajoritySettings:
     """File of questions to ask."""
 
 
-CHARACTERS = VocabularySettings("characters")
+CHARACTERS = TokenizerSettings("characters")
 ALIGNED_SPANS = ObjectiveSettings("span_corruption", {"block": 128, "shift": len("Where was ")})
 COURSE_MODEL = replace(SIZES["course"], dropout=0.0)
 COURSE_OPTIMIZER = OptimizerSettings(
@@ -137,13 +137,13 @@ RECIPES: dict[str, tuple[PretrainSettings, FinetuneSettings]] = {
     "recall": (PretrainSettings(), FinetuneSettings()),
     "course": (
         PretrainSettings(
-            vocabulary=CHARACTERS,
+            tokenizer=CHARACTERS,
             objective=ALIGNED_SPANS,
             model=COURSE_MODEL,
             training=replace(RECALL_TRAINING, length="43 epochs"),
         ),
         FinetuneSettings(
-            vocabulary=CHARACTERS,
+            tokenizer=CHARACTERS,
             model=COURSE_MODEL,
             training=replace(
                 RECALL_TRAINING,
@@ -152,9 +152,9 @@ RECIPES: dict[str, tuple[PretrainSettings, FinetuneSettings]] = {
             ),
         ),
     ),
-    "letter": (
+    "original": (
         PretrainSettings(
-            vocabulary=CHARACTERS,
+            tokenizer=CHARACTERS,
             objective=ObjectiveSettings("span_corruption", {"block": 128}),
             model=SIZES["course"],
             batch_tokens=128 * 58,
@@ -165,7 +165,7 @@ RECIPES: dict[str, tuple[PretrainSettings, FinetuneSettings]] = {
             ),
         ),
         FinetuneSettings(
-            vocabulary=CHARACTERS,
+            tokenizer=CHARACTERS,
             model=SIZES["course"],
             batch_tokens=256 * 45,
             training=TrainingSettings(
@@ -208,7 +208,7 @@ class DemoSettings:
     """Share of the training questions that are not learned but show what confidence is worth."""
     samples: Annotated[int, Ge(0)] = 8
     """Answers drawn a question, beside the likeliest, to see whether they agree; 0 draws none."""
-    model: ModelSettings = replace(SIZES["recall"], memory=MemorySize(rows=2**17))
+    model: ModelSettings = replace(SIZES["small"], ngram_table=NGramTableSize(rows=2**17))
     batch_tokens: Annotated[int, Gt(0)] = 2048
     """About how many tokens a step learns from."""
     training: TrainingSettings = replace(RECALL_TRAINING, length="1600k tokens", evaluate_every=200)
@@ -224,7 +224,7 @@ class ExtractionSettings:
     """Its celebrities, order and biographies are what the study turns."""
     celebrities: Annotated[float, Interval(gt=0, lt=1)] = 0.3
     """Share of the people who have all biographies, in the condition where only some do."""
-    vocabulary: VocabularySettings = VocabularySettings(size=1024)
+    tokenizer: TokenizerSettings = TokenizerSettings(size=1024)
     model: ModelSettings = ModelSettings(128, 4, 4, attention=AttentionSettings(positions="rotary"))
     batch_tokens: Annotated[int, Gt(0)] = 2048
     """About how many tokens a step learns from, while reading."""

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from attnlab.data.byte_pairs import BytePairVocabulary
-from attnlab.data.characters import CharacterVocabulary
+from attnlab.data.byte_pairs import BytePairTokenizer
+from attnlab.data.characters import CharacterTokenizer
 from attnlab.data.knowledge_files import Question, read_corpus, read_questions
-from attnlab.data.vocabulary import Vocabulary
+from attnlab.data.tokenizer import Tokenizer
 from attnlab.errors import UserError
 from attnlab.randomness import rng
 from attnlab.recipes.closing import Splits
@@ -16,7 +16,7 @@ from attnlab.recipes.files import need
 from attnlab.recipes.knowledge.settings import (
     FinetuneSettings,
     PretrainSettings,
-    VocabularySettings,
+    TokenizerSettings,
 )
 from attnlab.runs.files import to_json
 from attnlab.training.session import Session
@@ -75,28 +75,28 @@ def read_texts(settings: PretrainSettings | FinetuneSettings) -> Texts:
     return Texts(corpus, train, asked)
 
 
-def learn_vocabulary(settings: VocabularySettings, texts: Texts, session: Session) -> Vocabulary:
-    """Make the vocabulary of a corpus; byte pairs also look at the training questions.
+def learn_tokenizer(settings: TokenizerSettings, texts: Texts, session: Session) -> Tokenizer:
+    """Make the tokenizer of a corpus; byte pairs also look at the training questions.
 
     A library that learns another one must not go on with the run.
     """
-    vocabulary = vocabulary_of(settings, texts)
-    digest = hashlib.sha256(to_json(vocabulary.to_dict())).hexdigest()
-    session.insist("vocabulary", digest, what="the vocabulary")
-    return vocabulary
+    tokenizer = tokenizer_of(settings, texts)
+    digest = hashlib.sha256(to_json(tokenizer.to_dict())).hexdigest()
+    session.insist("tokenizer", digest, what="the tokenizer")
+    return tokenizer
 
 
-def vocabulary_of(settings: VocabularySettings, texts: Texts) -> Vocabulary:
-    """Make the vocabulary of a corpus."""
+def tokenizer_of(settings: TokenizerSettings, texts: Texts) -> Tokenizer:
+    """Make the tokenizer of a corpus."""
     if settings.kind == "characters":
         return characters_of(texts.corpus)
     pieces = [part for q in texts.train for part in (q.text, q.answer or "")]
-    return BytePairVocabulary.of([*texts.corpus, *pieces], size=settings.size)
+    return BytePairTokenizer.of([*texts.corpus, *pieces], size=settings.size)
 
 
-def characters_of(corpus: Sequence[str]) -> Vocabulary:
+def characters_of(corpus: Sequence[str]) -> Tokenizer:
     """Collect the characters of a corpus; the course counts the end of a line among them."""
-    return CharacterVocabulary.of([*corpus, LINE_END, QUESTION_MARK])
+    return CharacterTokenizer.of([*corpus, LINE_END, QUESTION_MARK])
 
 
 def _hold_out(questions: list[Question], share: float) -> tuple[list[Question], list[Question]]:

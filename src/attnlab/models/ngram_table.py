@@ -1,4 +1,4 @@
-"""A memory beside the layers: a large table, looked up by the hash of the last few tokens.
+"""A table of n-grams beside the layers: a large embedding, looked up by a hash of the last tokens.
 
 Hashed n-grams at the input, as in fastText (Bojanowski et al. 2017, arXiv:1607.04606) and, with a
 transformer on top, Engram (Cheng et al. 2026, arXiv:2601.07372). A name is a few tokens in a row,
@@ -16,7 +16,7 @@ from torch.nn import functional as F
 BASE, MIXER = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93  # odd, without pattern
 
 
-class NGramMemory(nn.Module):
+class NGramTable(nn.Module):
     """Adds up the rows of the n-grams that end at each token."""
 
     def __init__(self, d_model: int, *, rows: int, orders: Sequence[int]) -> None:

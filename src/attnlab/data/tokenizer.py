@@ -5,19 +5,19 @@ from typing import Any, Protocol, runtime_checkable
 
 from attnlab.errors import DamagedFileError
 
-PAD, MARK = "□", "⁇"
+PAD, SENTINEL = "□", "⁇"
 """Reserved characters: what fills a row up, and what stands round an answer."""
 
 
 @runtime_checkable
-class Vocabulary(Protocol):
+class Tokenizer(Protocol):
     """Text as tokens. Token 0 is PAD."""
 
     def __len__(self) -> int:
         """Count the tokens."""
 
     @property
-    def mark(self) -> int:
+    def sentinel(self) -> int:
         """The token that ends a question and an answer."""
 
     def encode(self, text: str) -> list[int]:
@@ -27,20 +27,20 @@ class Vocabulary(Protocol):
         """Turn tokens back into text."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what ``load_vocabulary`` makes it from again, ready for JSON."""
+        """Return what ``load_tokenizer`` makes it from again, ready for JSON."""
 
 
-def load_vocabulary(saved: Mapping[str, Any]) -> Vocabulary:
-    """Make a vocabulary again from its ``to_dict``."""
+def load_tokenizer(saved: Mapping[str, Any]) -> Tokenizer:
+    """Make a tokenizer again from its ``to_dict``."""
     match saved:
         case {"characters": list(characters)}:
-            from attnlab.data.characters import CharacterVocabulary
+            from attnlab.data.characters import CharacterTokenizer
 
-            return CharacterVocabulary(characters)
+            return CharacterTokenizer(characters)
         case {"byte_pairs": str(tokenizer)}:
-            from attnlab.data.byte_pairs import BytePairVocabulary
+            from attnlab.data.byte_pairs import BytePairTokenizer
 
-            return BytePairVocabulary(tokenizer)
+            return BytePairTokenizer(tokenizer)
     raise DamagedFileError(
-        f"a vocabulary holds characters or byte_pairs, not {', '.join(saved) or 'nothing'}."
+        f"a tokenizer holds characters or byte_pairs, not {', '.join(saved) or 'nothing'}."
     )

@@ -1,4 +1,4 @@
-"""The memory of hashed n-grams: what a row depends on, what it learns, and how rows collide."""
+"""The table of hashed n-grams: what a row depends on, what it learns, and how rows collide."""
 
 import math
 
@@ -8,8 +8,8 @@ from torch import Tensor, nn
 
 from attnlab.models.decoding import continue_prompts
 from attnlab.models.gpt import GPT
-from attnlab.models.memory import NGramMemory
-from attnlab.models.sizes import MemorySize
+from attnlab.models.ngram_table import NGramTable
+from attnlab.models.sizes import NGramTableSize
 from attnlab.training.optimization import build_optimizers
 from attnlab.training.settings import OptimizerSettings
 
@@ -17,36 +17,36 @@ B, T, D, V, ROWS = 2, 7, 12, 11, 1009
 ORDERS = (2, 3, 5)
 
 
-def make(rows: int = ROWS, orders: tuple[int, ...] = ORDERS) -> NGramMemory:
+def make(rows: int = ROWS, orders: tuple[int, ...] = ORDERS) -> NGramTable:
     torch.manual_seed(0)
-    memory = NGramMemory(D, rows=rows, orders=orders).double()
-    nn.init.normal_(memory.table.weight)  # as if it had learned
-    return memory
+    table = NGramTable(D, rows=rows, orders=orders).double()
+    nn.init.normal_(table.table.weight)  # as if it had learned
+    return table
 
 
 def make_tokens(seed: int = 1) -> Tensor:
     return torch.randint(V, (B, T), generator=torch.Generator().manual_seed(seed))
 
 
-def test_a_memory_starts_empty_and_adds_up_a_row_an_order() -> None:
-    assert not NGramMemory(D, rows=ROWS, orders=ORDERS).table.weight.any()
-    memory, tokens = make(), make_tokens()
-    places = memory.places(tokens)
+def test_a_table_starts_empty_and_adds_up_a_row_an_order() -> None:
+    assert not NGramTable(D, rows=ROWS, orders=ORDERS).table.weight.any()
+    table, tokens = make(), make_tokens()
+    places = table.places(tokens)
     assert places.shape == (B, T, 3)
     assert int(places.min()) >= 0
     assert int(places.max()) < ROWS
-    by_hand = sum(memory.table.weight[places[..., i]] for i in range(3))
-    assert torch.allclose(memory(tokens), by_hand, atol=1e-12)
-    assert memory.reach == 4
+    by_hand = sum(table.table.weight[places[..., i]] for i in range(3))
+    assert torch.allclose(table(tokens), by_hand, atol=1e-12)
+    assert table.reach == 4
 
 
-def check_future_changes_nothing(memory: NGramMemory) -> None:
+def check_future_changes_nothing(table: NGramTable) -> None:
     tokens = make_tokens()
-    found = memory(tokens)
+    found = table(tokens)
     for t in range(T - 1):
         changed = tokens.clone()
         changed[:, t + 1 :] = (changed[:, t + 1 :] + 1) % V
-        assert torch.equal(memory(changed)[:, : t + 1], found[:, : t + 1]), f"{t} saw its future"
+        assert torch.equal(table(changed)[:, : t + 1], found[:, : t + 1]), f"{t} saw its future"
 
 
 def test_the_future_changes_nothing() -> None:
@@ -56,45 +56,45 @@ def test_the_future_changes_nothing() -> None:
 def test_the_check_of_the_future_notices_n_grams_that_begin_at_a_token(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    memory = make()
-    places = memory.places
-    monkeypatch.setattr(memory, "places", lambda tokens: places(tokens.flip(1)).flip(1))
+    table = make()
+    places = table.places
+    monkeypatch.setattr(table, "places", lambda tokens: places(tokens.flip(1)).flip(1))
     with pytest.raises(AssertionError, match="0 saw its future"):
-        check_future_changes_nothing(memory)
+        check_future_changes_nothing(table)
 
 
 @pytest.mark.parametrize("order", [1, 2, 5])
 def test_a_row_depends_on_so_many_tokens_and_no_more(order: int) -> None:
-    memory, tokens = make(orders=(order,)), make_tokens()
-    last = memory.places(tokens)[:, -1]
+    table, tokens = make(orders=(order,)), make_tokens()
+    last = table.places(tokens)[:, -1]
     for back in range(T):
         changed = tokens.clone()
         changed[:, T - 1 - back] = (changed[:, T - 1 - back] + 1) % V
-        moved = (memory.places(changed)[:, -1] != last).all()
+        moved = (table.places(changed)[:, -1] != last).all()
         assert bool(moved) == (back < order), back
 
 
 def test_the_same_n_gram_has_the_same_row_wherever_it_stands() -> None:
-    memory = make(orders=(3,))
+    table = make(orders=(3,))
     tokens = torch.tensor([[4, 7, 9, 1, 4, 7, 9], [0, 2, 2, 4, 7, 9, 3]])
-    places = memory.places(tokens)[..., 0]
+    places = table.places(tokens)[..., 0]
     assert places[0, 2] == places[0, 6] == places[1, 5]
     assert len({int(place) for place in places.flatten()}) == 2 * T - 2
 
 
 def test_the_beginning_of_a_text_is_told_from_every_token() -> None:
     """Before the first token stands nothing, which is not token 0."""
-    memory = make(orders=(2,))
+    table = make(orders=(2,))
     alone, after_pad = (
-        memory.places(torch.tensor([[5], [0]])),
-        memory.places(torch.tensor([[0, 5]])),
+        table.places(torch.tensor([[5], [0]])),
+        table.places(torch.tensor([[0, 5]])),
     )
     assert alone[0, 0] != after_pad[0, 1]
 
 
 def test_orders_and_the_order_of_tokens_matter() -> None:
-    memory = make(orders=(1, 2))
-    one, other = memory.places(torch.tensor([[3, 8], [8, 3]]))
+    table = make(orders=(1, 2))
+    one, other = table.places(torch.tensor([[3, 8], [8, 3]]))
     assert one[1, 1] != other[1, 1]
     assert len(set(one.flatten().tolist()) | set(other.flatten().tolist())) == 6
 
@@ -127,47 +127,47 @@ def test_neighbouring_n_grams_collide_as_seldom_as_in_random_hashing() -> None:
 
 
 def test_the_gradient_is_sparse_and_reaches_the_rows_read_alone() -> None:
-    memory, tokens = make(), make_tokens()
-    memory(tokens).square().sum().backward()
-    gradient = memory.table.weight.grad
+    table, tokens = make(), make_tokens()
+    table(tokens).square().sum().backward()
+    gradient = table.table.weight.grad
     assert gradient is not None
     assert gradient.is_sparse
-    read = set(memory.places(tokens).flatten().tolist())
+    read = set(table.places(tokens).flatten().tolist())
     assert set(gradient.coalesce().indices()[0].tolist()) == read
     assert gradient.coalesce().values().abs().sum(-1).min() > 0
 
 
 def test_a_read_only_row_reads_the_same_and_gives_no_gradient() -> None:
-    memory, tokens = make(), make_tokens()
-    found = memory(tokens, torch.tensor([True, False]))
-    assert torch.equal(found, memory(tokens))
+    table, tokens = make(), make_tokens()
+    found = table(tokens, torch.tensor([True, False]))
+    assert torch.equal(found, table(tokens))
     found.square().sum().backward()
-    gradient = memory.table.weight.grad
+    gradient = table.table.weight.grad
     assert gradient is not None
     touched = gradient.to_dense().abs().sum(-1).nonzero()[:, 0].tolist()
-    assert set(touched) == set(memory.places(tokens)[1].flatten().tolist())
+    assert set(touched) == set(table.places(tokens)[1].flatten().tolist())
 
 
 def test_a_row_that_was_learned_stays_where_it_is_while_it_is_only_read() -> None:
     """Momentum must not carry it on: a zero gradient is not the same to Adam as none."""
-    memory, tokens = make(), make_tokens()
+    table, tokens = make(), make_tokens()
     (optimizer,) = build_optimizers(
-        OptimizerSettings("sparse_adam", lr=0.1), {"sparse": {"table": memory.table.weight}}
+        OptimizerSettings("sparse_adam", lr=0.1), {"sparse": {"table": table.table.weight}}
     )
     for is_read_only in ([False, False], [True, False]):
-        before = memory.table.weight.detach().clone()
+        before = table.table.weight.detach().clone()
         optimizer.zero_grad()
-        memory(tokens, torch.tensor(is_read_only)).square().sum().backward()
+        table(tokens, torch.tensor(is_read_only)).square().sum().backward()
         optimizer.step()
-    moved = (memory.table.weight.detach() - before).abs().sum(-1).nonzero()[:, 0].tolist()
-    assert set(moved) == set(memory.places(tokens)[1].flatten().tolist())
+    moved = (table.table.weight.detach() - before).abs().sum(-1).nonzero()[:, 0].tolist()
+    assert set(moved) == set(table.places(tokens)[1].flatten().tolist())
 
 
 def test_a_batch_that_only_reads_leaves_the_table_without_a_gradient_to_follow() -> None:
-    memory, tokens = make(), make_tokens()
+    table, tokens = make(), make_tokens()
     head = nn.Linear(D, 1).double()
-    head(memory(tokens, torch.tensor([True, True]))).sum().backward()
-    gradient = memory.table.weight.grad
+    head(table(tokens, torch.tensor([True, True]))).sum().backward()
+    gradient = table.table.weight.grad
     assert gradient is None or not gradient.to_dense().any()
     assert head.weight.grad is not None
 
@@ -178,7 +178,7 @@ def test_with_caches_a_model_writes_what_it_writes_without(
 ) -> None:
     torch.manual_seed(3)
     sizes = {"d_model": D, "n_heads": 3, "n_layers": 2}
-    model = GPT(V, 17, **sizes, memory=MemorySize(ROWS, ORDERS)).double().eval()
+    model = GPT(V, 17, **sizes, ngram_table=NGramTableSize(ROWS, ORDERS)).double().eval()
     for parameter in model.parameters():
         nn.init.normal_(parameter, std=0.7)
     prompts = [[1, 2, 3], [5], [4, 4, 6, 7, 8], [9, 10], [3] * 9, [7]]
@@ -196,9 +196,9 @@ def test_with_caches_a_model_writes_what_it_writes_without(
 @torch.no_grad()
 def test_fed_token_by_token_a_model_says_the_same() -> None:
     torch.manual_seed(4)
-    model = GPT(V, T, d_model=D, n_heads=3, n_layers=1, memory=MemorySize(ROWS, ORDERS))
+    model = GPT(V, T, d_model=D, n_heads=3, n_layers=1, ngram_table=NGramTableSize(ROWS, ORDERS))
     model = model.double().eval()
-    nn.init.normal_(model.memory.table.weight)
+    nn.init.normal_(model.ngram_table.table.weight)
     tokens, caches = make_tokens(), model.new_caches()
     steps = [model(tokens[:, t : t + 1], caches) for t in range(T)]
     assert torch.allclose(torch.cat(steps, dim=1), model(tokens), atol=1e-12)
