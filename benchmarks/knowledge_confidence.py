@@ -55,7 +55,7 @@ def main() -> None:
         run, found = examine(people, folder, asked=DEV, unseen="")
     else:
         folder = RUNS / "people"
-        write_world(WorldSettings(people=2000, biographies=3, held_out=0.1), folder)
+        write_world(WorldSettings(people=2000, biographies=3, unwritten=0.1), folder)
         run, found = examine(people, folder, asked=TEST, unseen=UNSEEN)
     told: dict[str, Any] = found.record["confidence"]
     for sentence in sentences(told):

@@ -18,7 +18,7 @@ PRETRAIN = ["knowledge", "pretrain", "world/wiki.txt", "--questions", TRAIN, *AS
 
 def make_world(folder: Path) -> None:
     """Write biographies of ten people, with questions about six, two and two of them."""
-    write_world(WorldSettings(people=10, biographies=2, held_out=0), folder / "world")
+    write_world(WorldSettings(people=10, biographies=2, unwritten=0), folder / "world")
 
 
 def everything(folder: Path) -> dict[str, bytes | None]:

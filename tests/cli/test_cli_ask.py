@@ -30,7 +30,7 @@ UNSEEN = "world/birth_unseen.tsv"
 @pytest.fixture
 def question(tmp_path: Path) -> str:
     """Make a world with an unseen person; return what is asked about somebody in it."""
-    write_world(WorldSettings(people=12, biographies=2, held_out=0.1), tmp_path / "world")
+    write_world(WorldSettings(people=12, biographies=2, unwritten=0.1), tmp_path / "world")
     line = (tmp_path / TEST).read_text(encoding="utf-8").splitlines()[0]
     return line.split("\t")[0]
 

@@ -37,7 +37,7 @@ pytestmark = pytest.mark.precision
 
 SHORT = TrainingSettings(length="2 steps", threads=1)
 TINY = ModelSettings(12, 3, 1, attention=AttentionSettings(positions="rotary"))
-WORLD = WorldSettings(people=20, biographies=1, held_out=0.1)
+WORLD = WorldSettings(people=20, biographies=1, unwritten=0.1)
 TRAIN, TEST = "runs/world/birth_places_train.tsv", "runs/world/birth_test.tsv"
 BERT = ClassifySettings(
     model="bert",
@@ -61,7 +61,7 @@ SETTINGS = {
         world=WORLD, samples=1, model=TINY, training=SHORT, questions_length="1 step"
     ),
     "knowledge-extraction": ExtractionSettings(
-        world=replace(WORLD, held_out=0.0, biographies=2),
+        world=replace(WORLD, unwritten=0.0, biographies=2),
         tokenizer=TokenizerSettings(size=300),
         model=TINY,
         pretraining=SHORT,

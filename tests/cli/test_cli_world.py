@@ -104,7 +104,7 @@ def test_a_file_of_somebody_else_is_not_written_over(
 
 
 def test_without_people_held_out_there_is_no_file_of_them(attnlab: Attnlab, tmp_path: Path) -> None:
-    nobody = (*TINY, "--set", "held_out=0")
+    nobody = (*TINY, "--set", "unwritten=0")
     assert attnlab(*WORLD, "mine", *nobody)[0] == 0
     assert everything(tmp_path / "mine").keys() == FILES - {"birth_unseen.tsv"}
     (tmp_path / "mine" / "birth_unseen.tsv").write_text("Where was I born?\tOslo\n")
@@ -137,7 +137,7 @@ MISTAKES = {
     ),
     "unknown order": (["--set", "order=any"], "order = 'any' is not possible: input should be"),
     "too many celebrities": (["--set", "celebrities=0.9"], "celebrities = 0.9 is 18 people, but"),
-    "nobody left": (["--set", "held_out=0.7"], "leave none of 20 people for train. Lower one."),
+    "nobody left": (["--set", "unwritten=0.7"], "leave none of 20 people for train. Lower one."),
 }
 
 

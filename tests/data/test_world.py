@@ -77,7 +77,7 @@ WORLDS = st.builds(
     sentences=st.integers(1, 5),
     order=st.sampled_from(["fixed", "shuffled"]),
     celebrities=st.sampled_from([0.0, 0.1, 0.2, 1.0]),
-    held_out=st.floats(0, 0.2),
+    unwritten=st.floats(0, 0.2),
     asked_share=st.floats(1e-6, 0.25),
     seed=st.integers(0, 2**32),
 )
@@ -91,7 +91,7 @@ def test_every_dial_does_what_it_says(settings: WorldSettings) -> None:
     assert len({person.question for person in world.everybody}) == settings.people
     assert len(world.dev) == len(world.test) == asked
     assert len(world.unseen) == max(
-        settings.held_out > 0, round(settings.held_out * settings.people)
+        settings.unwritten > 0, round(settings.unwritten * settings.people)
     )
     biographies = Counter(person.name for person, _ in owners(world))
     for person in (*world.train, *world.dev, *world.test):
@@ -139,7 +139,7 @@ def test_no_two_biographies_of_a_person_tell_the_birth_alike() -> None:
 
 def test_in_shuffled_order_the_birthplace_stands_anywhere() -> None:
     """Each of three positions has a third of 950 biographies: 0.26 to 0.41 is five sigma."""
-    world = small(people=190, biographies=5, held_out=0)
+    world = small(people=190, biographies=5, unwritten=0)
     where = Counter(
         [one.subject for one in told(person, text)].index(0) for person, text in owners(world)
     )
@@ -165,7 +165,7 @@ def test_fame_leaves_the_first_biography_of_everybody_as_it_was() -> None:
 
 
 def test_the_unseen_are_named_in_no_text() -> None:
-    world = small(people=3000, held_out=0.3, biographies=1, sentences=5)
+    world = small(people=3000, unwritten=0.3, biographies=1, sentences=5)
     corpus = "\n".join(world.texts)
     names = "|".join(re.escape(person.name) for person in world.unseen)
     assert len(world.unseen) == 900
@@ -180,7 +180,7 @@ def test_a_dial_leaves_the_people_alone() -> None:
         {"sentences": 5},
         {"order": "fixed"},
         {"celebrities": 0.1},
-        {"held_out": 0.3},
+        {"unwritten": 0.3},
         {"asked_share": 0.1},
     ):
         assert birthplaces(small(**dial)) == people
@@ -261,8 +261,8 @@ IMPOSSIBLE = {
         r"^celebrities = 0\.9 is 45 people, but train, where they all are, has 28\. Lower it,",
     ),
     "splits": (
-        {"asked_share": 0.4, "held_out": 0.2},
-        r"^asked_share = 0\.4 \(dev, and as many again test\) and held_out = 0\.2 leave none of 50",
+        {"asked_share": 0.4, "unwritten": 0.2},
+        r"^asked_share = 0\.4 \(dev, and as many again test\) and unwritten = 0\.2 leave none of",
     ),
 }
 

@@ -15,7 +15,7 @@ DRIVER = Path(__file__).with_name("driver.py")
 NAME = "victim"
 STEPS, INTERVAL = 26, 5
 SPLITS = ("held_out", "dev", "test")
-WORLD = WorldSettings(people=15, biographies=2, held_out=0)
+WORLD = WorldSettings(people=15, biographies=2, unwritten=0)
 FILES = {
     "corpus": "world/wiki.txt",
     "questions": "world/birth_places_train.tsv",

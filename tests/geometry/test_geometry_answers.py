@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from attnlab.errors import UserError
 from attnlab.geometry import answers
-from attnlab.geometry.answers import Rules, Task, attempt, check_answer, random_instances
+from attnlab.geometry.answers import Exercise, Rules, attempt, check_answer, random_instances
 from attnlab.geometry.examples import cse517
 from attnlab.geometry.expressions import as_rows, evaluate, names_of
 from attnlab.geometry.instance import Instance
@@ -19,7 +19,7 @@ from attnlab.geometry.targets import average, identity, select
 CSE = cse517()
 NAMES = names_of(CSE)
 K, V = CSE.keys, CSE.values
-FIRST, FIRST_TWO = Task(select(4, 0)[None]), Task(average(4, [0, 1])[None])
+FIRST, FIRST_TWO = Exercise(select(4, 0)[None]), Exercise(average(4, [0, 1])[None])
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_zero_stands_for_a_vector_of_zeros() -> None:
 
 
 def test_the_zero_query_averages_everything_everywhere() -> None:
-    report = check_answer("0", CSE, task=Task(average(4, range(4))[None]))
+    report = check_answer("0", CSE, task=Exercise(average(4, range(4))[None]))
     assert report.passes
     assert report.is_general
     assert report.here.error < 1e-15
@@ -177,7 +177,7 @@ def test_an_answer_that_is_not_general_has_a_counterexample_that_can_be_tried() 
 
 
 def test_a_matrix_answers_the_identity() -> None:
-    report = check_answer("S*K", CSE, task=Task(identity(4)), rules=Rules(draws=30))
+    report = check_answer("S*K", CSE, task=Exercise(identity(4)), rules=Rules(draws=30))
     assert report.passes
     assert report.here.value.shape == (4, 3)
     assert report.here.weights == pytest.approx(np.eye(4), abs=1e-6)
@@ -190,7 +190,7 @@ def test_numbers_that_fit_one_instance_do_not_fit_others() -> None:
 
 
 def test_a_key_of_the_wrong_length_does_not_pass() -> None:
-    task = Task(select(4, 2)[None], token=2, query="10*(k0+k1)", unit=True)
+    task = Exercise(select(4, 2)[None], token=2, query="10*(k0+k1)", unit=True)
     report = check_answer("q", CSE, task=task, rules=Rules(draws=10))
     assert report.here.error < 1e-6
     assert report.here.breaks_length
@@ -198,7 +198,7 @@ def test_a_key_of_the_wrong_length_does_not_pass() -> None:
 
 
 def test_nothing_is_said_of_instances_on_which_nothing_is_right() -> None:
-    task = Task(select(4, 2)[None], token=2, query="0")
+    task = Exercise(select(4, 2)[None], token=2, query="0")
     report = check_answer("S*k2", CSE, task=task, rules=Rules(draws=10))
     assert report.is_general is None
     assert [trials.tried for trials in report.elsewhere] == [0, 0]
@@ -209,7 +209,7 @@ def test_instances_on_which_the_target_is_out_of_reach_do_not_count(
 ) -> None:
     """The bug put in: every instance counts, also those with the wanted key inside the hull."""
     flat = Instance(np.arange(5.0)[:, None], np.eye(5))
-    task = Task(select(5, 0)[None])
+    task = Exercise(select(5, 0)[None])
     honest = check_answer("[-S]", flat, task=task, rules=Rules(draws=60))
     monkeypatch.setattr(answers, "_can_be_right", lambda *_: True)
     unfair = check_answer("[-S]", flat, task=task, rules=Rules(draws=60))
@@ -227,4 +227,4 @@ def test_random_instances_are_the_same_for_the_same_seed_and_as_the_family_says(
 
 def test_a_task_about_other_tokens_is_refused() -> None:
     with pytest.raises(UserError, match="the task is about 3 tokens, the instance has 4"):
-        check_answer("k0", CSE, task=Task(select(3, 0)[None]))
+        check_answer("k0", CSE, task=Exercise(select(3, 0)[None]))

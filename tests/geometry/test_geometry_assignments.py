@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from attnlab.geometry.answers import Task, attempt, check_answer
+from attnlab.geometry.answers import Exercise, attempt, check_answer
 from attnlab.geometry.argmax import argmax_attention
 from attnlab.geometry.diagnosis import diagnose
 from attnlab.geometry.examples import ARGMAX_QUERY, argmax, cse517, word_tokens, word_vectors
@@ -73,7 +73,7 @@ class TestAveraging:
 
 
 class TestRepair:
-    FIRST_THREE = Task(average(4, [0, 1, 2])[None], token=2, query="10*(k0+k1)")
+    FIRST_THREE = Exercise(average(4, [0, 1, 2])[None], token=2, query="10*(k0+k1)")
 
     def test_the_query_as_third_key_selects_instead_of_averaging(self) -> None:
         assert attempt("q", CSE, task=self.FIRST_THREE).error == pytest.approx(0.273, abs=5e-4)
@@ -81,7 +81,7 @@ class TestRepair:
 
     @pytest.mark.parametrize(("scale", "error"), [(5, 0.118), (10, 0.031)])
     def test_the_unit_key_along_the_query(self, scale: int, error: float) -> None:
-        task = Task(select(4, 2)[None], token=2, query=f"{scale}*(k0+k1)", unit=True)
+        task = Exercise(select(4, 2)[None], token=2, query=f"{scale}*(k0+k1)", unit=True)
         found = attempt("q/norm(q)", CSE, task=task)
         assert found.error == pytest.approx(error, abs=5e-4)
         assert not found.breaks_length
@@ -92,7 +92,7 @@ class TestRepair:
 
 class TestSelection:
     def test_a_multiple_of_the_key_selects_keys_of_unit_length_alone(self) -> None:
-        report = check_answer("S*k0", CSE, task=Task(select(4, 0)[None]))
+        report = check_answer("S*k0", CSE, task=Exercise(select(4, 0)[None]))
         assert report.passes
         assert report.is_general is False
         unit, anything = report.elsewhere

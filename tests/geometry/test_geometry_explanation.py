@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attnlab.errors import UserError
-from attnlab.geometry.answers import Task
+from attnlab.geometry.answers import Exercise
 from attnlab.geometry.beyond_weights import explain_output, explain_repair
 from attnlab.geometry.certificates import Certificate, objections
 from attnlab.geometry.examples import cse517, interior, midpoint
@@ -100,7 +100,7 @@ def test_an_output_is_asked_for_by_name_and_an_answer_worked_out() -> None:
 
 
 def test_a_repair_is_told_with_the_weights_before_and_after() -> None:
-    task = Task(average(4, [0, 1, 2])[None], token=2, query="10*(k0+k1)")
+    task = Exercise(average(4, [0, 1, 2])[None], token=2, query="10*(k0+k1)")
     found = explain_repair(CSE, task, request=Request())
     assert found.before == pytest.approx(weights_of(CSE.keys, found.query))
     assert found.after[2] == pytest.approx(found.repair.weight)

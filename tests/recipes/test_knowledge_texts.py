@@ -22,7 +22,7 @@ from attnlab.recipes.knowledge.settings import (
     PretrainSettings,
     TokenizerSettings,
 )
-from attnlab.recipes.knowledge.texts import Texts, files_of, read_texts, tokenizer_of
+from attnlab.recipes.knowledge.texts import KnowledgeTexts, files_of, read_texts, tokenizer_of
 from attnlab.training.settings import TrainingSettings
 
 PEOPLE = ["Ada", "Bela", "Cyd", "Dora", "Emil", "Fay", "Gus"]
@@ -57,7 +57,7 @@ def test_the_files_are_read_as_the_settings_name_them(settings: PretrainSettings
     texts = read_texts(settings)
     assert texts.corpus == CORPUS
     assert names(texts.train) == PEOPLE[:5]
-    assert {split: names(questions) for split, questions in texts.asked.items()} == {
+    assert {split: names(questions) for split, questions in texts.eval_splits.items()} == {
         "dev": ["Fay"],
         "test": ["Gus"],
     }
@@ -66,7 +66,7 @@ def test_the_files_are_read_as_the_settings_name_them(settings: PretrainSettings
 
 def test_what_is_not_named_is_not_read(settings: PretrainSettings) -> None:
     texts = read_texts(PretrainSettings(corpus=settings.corpus))
-    assert (texts.train, texts.asked) == ([], {})
+    assert (texts.train, texts.eval_splits) == ([], {})
     assert files_of(PretrainSettings(corpus="a.txt", test="b.tsv")) == {
         "corpus": Path("a.txt"),
         "test": Path("b.tsv"),
@@ -78,19 +78,21 @@ def test_held_out_questions_are_asked_and_not_learned(
     settings: PretrainSettings, share: float, count: int
 ) -> None:
     texts = read_texts(replace(settings, held_out=share))
-    held_out = names(texts.asked["held_out"])
+    held_out = names(texts.eval_splits["held_out"])
     assert len(held_out) == count
     assert sorted([*held_out, *names(texts.train)]) == PEOPLE[:5]
 
 
 def test_the_same_questions_are_held_out_whatever_the_seed(settings: PretrainSettings) -> None:
     found = [
-        names(read_texts(replace(settings, held_out=0.4, training=training)).asked["held_out"])
+        names(
+            read_texts(replace(settings, held_out=0.4, training=training)).eval_splits["held_out"]
+        )
         for training in (TrainingSettings(seed=0), TrainingSettings(seed=1), settings.training)
     ]
     assert found[0] == found[1] == found[2]
     finetune = FinetuneSettings(questions=settings.questions, held_out=0.4)
-    assert names(read_texts(finetune).asked["held_out"]) == found[0]
+    assert names(read_texts(finetune).eval_splits["held_out"]) == found[0]
 
 
 def test_to_hold_everything_out_is_refused(settings: PretrainSettings) -> None:
@@ -127,7 +129,7 @@ def test_byte_pairs_are_learned_from_corpus_and_training_questions_alone(
     texts = read_texts(replace(settings, held_out=0.2))
     tokenizer = tokenizer_of(settings.tokenizer, texts)
     assert isinstance(tokenizer, BytePairTokenizer)
-    unasked = tokenizer_of(settings.tokenizer, replace(texts, asked={}))
+    unasked = tokenizer_of(settings.tokenizer, replace(texts, eval_splits={}))
     assert tokenizer.to_dict() == unasked.to_dict()
     untaught = tokenizer_of(settings.tokenizer, replace(texts, train=[]))
     assert tokenizer.to_dict() != untaught.to_dict()
@@ -143,12 +145,14 @@ OBJECTIVE_NAMES = OBJECTIVES.names()
 LABELS = ["Zagreb", "Quito"]
 
 
-def language_model_of(settings: PretrainSettings, texts: Texts) -> LanguageModel:
+def language_model_of(settings: PretrainSettings, texts: KnowledgeTexts) -> LanguageModel:
     tokenizer = tokenizer_of(settings.tokenizer, texts)
     return new_language_model(settings.model, tokenizer, max_len=128, seed=0)
 
 
-def training_rows(settings: PretrainSettings, texts: Texts, epochs: int) -> Iterator[TokenRow]:
+def training_rows(
+    settings: PretrainSettings, texts: KnowledgeTexts, epochs: int
+) -> Iterator[TokenRow]:
     """Draw rows as the recipe does."""
     lm = language_model_of(settings, texts)
     objective = OBJECTIVES.build(
@@ -168,7 +172,7 @@ def holds(row: Sequence[int], part: Sequence[int]) -> bool:
     return any(list(row[i : i + len(part)]) == list(part) for i in range(len(row)))
 
 
-def found_in(settings: PretrainSettings, texts: Texts, wanted: Sequence[str]) -> set[str]:
+def found_in(settings: PretrainSettings, texts: KnowledgeTexts, wanted: Sequence[str]) -> set[str]:
     """Return which texts occur in the training rows, as tokens or as text."""
     tokenizer = language_model_of(settings, texts).tokenizer
     rows = [row.tokens for row in training_rows(settings, texts, epochs=5)]
@@ -186,7 +190,7 @@ def test_no_label_and_no_question_of_dev_or_test_is_in_a_training_row(
 ) -> None:
     settings = replace(settings, objective=ObjectiveSettings(objective), held_out=0.2)
     texts = read_texts(settings)
-    asked = [question for split in texts.asked.values() for question in split]
+    asked = [question for split in texts.eval_splits.values() for question in split]
     assert {str(question.answer) for question in asked} > set(LABELS)
     secret = [str(q.answer) for q in asked] + [q.text for q in asked]
     assert found_in(settings, texts, secret) == set()
@@ -199,7 +203,9 @@ def test_the_search_for_labels_finds_those_that_are_there(
     """The bug put in: the questions of dev and test are learned from as well."""
     settings = replace(settings, objective=ObjectiveSettings(objective))
     texts = read_texts(settings)
-    leaking = replace(texts, train=[*texts.train, *texts.asked["dev"], *texts.asked["test"]])
+    leaking = replace(
+        texts, train=[*texts.train, *texts.eval_splits["dev"], *texts.eval_splits["test"]]
+    )
     assert found_in(settings, leaking, LABELS) == set(LABELS)
 
 

@@ -58,16 +58,16 @@ def show(name: Annotated[str, NAME], as_json: AsJson = False) -> None:
     """Show one variant: what it does, its options, what it supports, promises it breaks."""
     from attnlab.recipes.attention.show import show_attention
 
-    portrait = show_attention(name)
+    info = show_attention(name)
     if as_json:
-        typer.echo(json.dumps(asdict(portrait), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(asdict(info), indent=2, ensure_ascii=False))
         return
 
     from rich.console import Console
 
     from attnlab.report.attention import portrait_view
 
-    Console().print(portrait_view(asdict(portrait)))
+    Console().print(portrait_view(asdict(info)))
 
 
 @app.command(epilog="Example: attnlab attention check my_attention.py")

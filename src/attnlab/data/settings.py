@@ -21,7 +21,7 @@ class WorldSettings:
     celebrities: Annotated[float, Interval(ge=0, le=1)] = 1.0
     """Share of the people who are celebrities; everybody else has one biography. Below 1 they are
     all in train: dev and test ask about ordinary people. At 1 everybody is one, at 0 nobody."""
-    held_out: Annotated[float, Interval(ge=0, lt=1)] = 0.05
+    unwritten: Annotated[float, Interval(ge=0, lt=1)] = 0.05
     """Share of the people about whom nothing is written, at least one of them unless it is 0. To
     ask about them shows what guessing is worth."""
     asked_share: Annotated[float, Interval(gt=0, le=0.4)] = 0.2

@@ -82,11 +82,11 @@ def _refuse_too_many(settings: WorldSettings) -> None:
 def _sizes(settings: WorldSettings) -> tuple[int, int]:
     """Return how many people are in dev, and in test, and how many are unseen."""
     asked = max(1, round(settings.asked_share * settings.people))
-    unseen = max(1, round(settings.held_out * settings.people)) if settings.held_out else 0
+    unseen = max(1, round(settings.unwritten * settings.people)) if settings.unwritten else 0
     if 2 * asked + unseen >= settings.people:
         raise UserError(
-            f"asked_share = {settings.asked_share} (dev, and as many again test) and held_out ="
-            f" {settings.held_out} leave none of {settings.people} people for train. Lower one."
+            f"asked_share = {settings.asked_share} (dev, and as many again test) and unwritten ="
+            f" {settings.unwritten} leave none of {settings.people} people for train. Lower one."
         )
     return asked, unseen
 
@@ -99,7 +99,7 @@ def _with_celebrities(train: Sequence[Person], settings: WorldSettings) -> list[
     if wanted > len(train):
         raise UserError(
             f"celebrities = {settings.celebrities} is {wanted} people, but train, where they all"
-            f" are, has {len(train)}. Lower it, asked_share or held_out; or give 1 for everybody."
+            f" are, has {len(train)}. Lower it, asked_share or unwritten; or give 1 for everybody."
         )
     chosen = set(rng(settings.seed, "celebrities").permutation(len(train))[:wanted].tolist())
     return [replace(person, celebrity=i in chosen) for i, person in enumerate(train)]

@@ -24,7 +24,7 @@ FAMILIES = {"unit": "keys of unit length", "any": "keys of any length"}
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class Exercise:
     """What an answer is to achieve: a query, a row of queries, or a new key for one token."""
 
     target: Float[np.ndarray, "R S"]
@@ -97,7 +97,7 @@ class Rules:
 
 
 def check_answer(
-    text: str, instance: Instance, *, task: Task, rules: Rules | None = None
+    text: str, instance: Instance, *, task: Exercise, rules: Rules | None = None
 ) -> AnswerReport:
     """Try an answer on an instance, and on random ones of the same shape."""
     rules = rules or Rules()
@@ -111,7 +111,9 @@ def check_answer(
     return AnswerReport(text, here, here.passes(rules.tolerance), elsewhere)
 
 
-def attempt(text: str, instance: Instance, *, task: Task, large: float = LARGE_NUMBER) -> Attempt:
+def attempt(
+    text: str, instance: Instance, *, task: Exercise, large: float = LARGE_NUMBER
+) -> Attempt:
     """Work out an answer on one instance and measure what attention then gives."""
     names = names_of(instance, large=large)
     rows, width = len(task.target), instance.keys.shape[1]
@@ -139,7 +141,7 @@ def random_instances(family: str, like: Instance, *, draws: int, seed: int) -> I
         yield Instance(keys, generator.normal(size=like.values.shape))
 
 
-def _trials(text: str, family: str, *, like: Instance, task: Task, rules: Rules) -> Trials:
+def _trials(text: str, family: str, *, like: Instance, task: Exercise, rules: Rules) -> Trials:
     tried = passed = 0
     worst, first, first_error = 0.0, None, None
     for instance in random_instances(family, like, draws=rules.draws, seed=rules.seed):
@@ -153,7 +155,7 @@ def _trials(text: str, family: str, *, like: Instance, task: Task, rules: Rules)
     return Trials(family, tried, passed, worst, first, first_error)
 
 
-def _can_be_right(instance: Instance, task: Task, rules: Rules) -> bool:
+def _can_be_right(instance: Instance, task: Exercise, rules: Rules) -> bool:
     """Whether some answer is right on an instance."""
     if task.token is None:
         return all(solve_weights(instance.keys, row).verdict != "never" for row in task.target)

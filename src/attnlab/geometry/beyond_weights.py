@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from attnlab.geometry.answers import Task
+from attnlab.geometry.answers import Exercise
 from attnlab.geometry.explanation import Judged, Reached, Request, judge, reach
 from attnlab.geometry.expressions import names_of, vector_of
 from attnlab.geometry.instance import Instance, output_error, output_of, weights_of
@@ -79,7 +79,7 @@ def evaluated(
     return Evaluated(text, query, weights, given, error, not error <= tolerance)
 
 
-def explain_repair(instance: Instance, task: Task, *, request: Request) -> RepairExplained:
+def explain_repair(instance: Instance, task: Exercise, *, request: Request) -> RepairExplained:
     """Find the nearest key that does, and judge the user's."""
     assert task.token is not None
     assert task.query is not None

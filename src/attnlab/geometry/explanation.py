@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from attnlab.geometry.answers import AnswerReport, Rules, Task, check_answer
+from attnlab.geometry.answers import AnswerReport, Exercise, Rules, check_answer
 from attnlab.geometry.diagnosis import Diagnosis, diagnose
 from attnlab.geometry.expressions import as_rows, evaluate, names_of, split_scale
 from attnlab.geometry.instance import Instance, output_error, output_of, weights_of
@@ -121,14 +121,16 @@ def explain_weights(
         reach(instance, solution, error=request.error),
         output,
         None if way is None else reach(instance, way, error=request.error),
-        None if answer is None else judge(answer, instance, task=Task(target[None]), asked=request),
+        None
+        if answer is None
+        else judge(answer, instance, task=Exercise(target[None]), asked=request),
     )
 
 
 def explain_identity(instance: Instance, *, request: Request) -> IdentityExplained:
     """Decide for every token, and judge the answer for all at once."""
     solutions = solve_identity(instance.keys)
-    task = Task(np.eye(instance.n_tokens))
+    task = Exercise(np.eye(instance.n_tokens))
     return IdentityExplained(
         instance,
         solutions,
@@ -165,7 +167,7 @@ def errors_by_length(
     return np.linalg.norm(queries, axis=1), np.array(errors)
 
 
-def judge(text: str, instance: Instance, *, task: Task, asked: Request) -> Judged:
+def judge(text: str, instance: Instance, *, task: Exercise, asked: Request) -> Judged:
     """Measure an answer here and elsewhere; if it is one query, say why it is off."""
     draws = math.ceil(DRAWS / len(task.target))  # each row of an instance takes its time
     rules = Rules(tolerance=asked.tolerance, draws=draws)

@@ -22,7 +22,7 @@ Verdict = Literal["exact", "limit", "never"]
 
 
 @dataclass(frozen=True, eq=False)
-class Path:
+class QueryPath:
     """The queries q₀ + t·u, along which the weights tend to the target as t grows.
 
     The keys outside the support have together Σ exp(log_odds − t·gaps) of the mass of those inside.
@@ -77,7 +77,7 @@ class WeightSolution:
 
     target: Float[np.ndarray, "S"]
     verdict: Verdict
-    path: Path | None
+    path: QueryPath | None
     certificate: Certificate | None
 
 
@@ -101,13 +101,13 @@ def worst(solutions: tuple[WeightSolution, ...]) -> Verdict:
     return max((solution.verdict for solution in solutions), key=order.index)
 
 
-def _path(keys: Float[np.ndarray, "S D"], target: Float[np.ndarray, "S"]) -> Path:
+def _path(keys: Float[np.ndarray, "S D"], target: Float[np.ndarray, "S"]) -> QueryPath:
     start = shortest_query(keys, target)
     face = target > 0
     if face.all():
-        return Path(start, np.zeros(keys.shape[1]), np.zeros(0), np.zeros(0))
+        return QueryPath(start, np.zeros(keys.shape[1]), np.zeros(0), np.zeros(0))
     direction = expose(keys, face).direction
     inside = keys[face].mean(axis=0)
     constant = float(inside @ start - np.log(target[face]).mean())
     others = keys[~face]
-    return Path(start, direction, (inside - others) @ direction, others @ start - constant)
+    return QueryPath(start, direction, (inside - others) @ direction, others @ start - constant)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from attnlab.recipes.jobs import JOBS
+from attnlab.report.build_report import Section
 from attnlab.report.sections import comparison, one_run
-from attnlab.report.story import Section
 from attnlab.report.write import write_report
 from attnlab.runs.directory import Run
 from attnlab.runs.study import STUDY, Study

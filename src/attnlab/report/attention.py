@@ -41,23 +41,23 @@ def findings_json(report: Mapping[str, Sequence[Finding]]) -> dict[str, Any]:
     }
 
 
-def portrait_view(portrait: Mapping[str, Any]) -> RenderableType:
+def portrait_view(info: Mapping[str, Any]) -> RenderableType:
     """Show one variant: in words, then what it takes and promises."""
     table = table_of()
-    for option, written in portrait["options"].items():
+    for option, written in info["options"].items():
         add_row(table, "option", f"{option}: {written}")
-    add_row(table, "supports", ", ".join(portrait["supports"]))
-    add_row(table, "positions", ", ".join(portrait["positions"]))
-    if portrait["breaks"]:
-        add_row(table, "breaks", Text(", ".join(portrait["breaks"]), "red"))
-    if portrait["null_directions"]:
-        add_row(table, "no gradient", ", ".join(portrait["null_directions"]))
-    size = ", ".join(f"{name} {value}" for name, value in portrait["size"].items())
-    total = sum(prod(shape) for shape in portrait["parameters"].values())
+    add_row(table, "supports", ", ".join(info["supports"]))
+    add_row(table, "positions", ", ".join(info["positions"]))
+    if info["breaks"]:
+        add_row(table, "breaks", Text(", ".join(info["breaks"]), "red"))
+    if info["null_directions"]:
+        add_row(table, "no gradient", ", ".join(info["null_directions"]))
+    size = ", ".join(f"{name} {value}" for name, value in info["size"].items())
+    total = sum(prod(shape) for shape in info["parameters"].values())
     add_row(table, "parameters", f"{total:,} with {size}")
-    for name, shape in portrait["parameters"].items():
+    for name, shape in info["parameters"].items():
         add_row(table, "", f"{name} {tuple(shape)}")
-    return Group(Text(_flowing(portrait["about"])), "", table)
+    return Group(Text(_flowing(info["about"])), "", table)
 
 
 def mutants_view(reports: Mapping[str, Mapping[str, Sequence[Finding]]]) -> RenderableType:

@@ -5,7 +5,7 @@ from typing import Any
 
 from attnlab.evaluation.calibration import UNSEEN
 from attnlab.evaluation.intervals import percent
-from attnlab.report.document import Block, Grid, Heading, Picture, Sentences
+from attnlab.report.document import Block, Figure, Heading, Sentences, Table
 from attnlab.runs.directory import Run
 
 SIGNALS = {
@@ -24,18 +24,18 @@ def calibration_blocks(run: Run) -> Iterator[Block]:
     from attnlab.report.knowledge_figures import risk_coverage_figure  # the words need no figures
 
     yield Heading(f"Retrieved or made up? ({run.name})")
-    yield areas_grid(told)
+    yield areas_table(told)
     yield Sentences(sentences(told))
     splits = {split: run.predictions(split) for split in told["splits"]}
     if splits:
         caption = "The surest answers first: how many of those given are wrong."
         figure = risk_coverage_figure(splits, told.get("kept") or {})
-        yield Picture(f"risk-{run.name}", caption, figure)
+        yield Figure(f"risk-{run.name}", caption, figure)
     if run.has_predictions(UNSEEN):
         yield from _unseen(run, told)
 
 
-def areas_grid(told: Mapping[str, Any]) -> Grid:
+def areas_table(told: Mapping[str, Any]) -> Table:
     """Show how well every signal tells right from wrong, and read from not read."""
     rows = [
         [SIGNALS[signal], f"right or wrong, {split}", *_area(area)]
@@ -46,7 +46,7 @@ def areas_grid(told: Mapping[str, Any]) -> Grid:
         for split, areas in told.get("seen", {}).items()
         for signal, area in areas.items()
     ]
-    return Grid(["signal", "tells apart", "area under the ROC curve", "95 % interval"], rows)
+    return Table(["signal", "tells apart", "area under the ROC curve", "95 % interval"], rows)
 
 
 def sentences(told: Mapping[str, Any]) -> list[str]:
@@ -90,7 +90,7 @@ def _unseen(run: Run, told: Mapping[str, Any]) -> Iterator[Block]:
         yield Sentences(
             [f"{len(rows)} people of whom nothing was read get an answer too ({counted})."]
         )
-    yield Grid(
+    yield Table(
         ["never read about", "answer", "sure"],
         [
             [row["input"], row["prediction"], percent(row["confidence"])]
@@ -99,7 +99,7 @@ def _unseen(run: Run, told: Mapping[str, Any]) -> Iterator[Block]:
     )
     parts = told.get("name_parts") or {}
     if parts:
-        yield Grid(
+        yield Table(
             ["part of the name replaced", "answers that change", "95 % interval", "people"],
             [
                 [part, percent(one["changed"]), _span(one["interval"]), str(one["n"])]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as MatplotlibFigure
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Sentences:
 
 
 @dataclass(frozen=True)
-class Grid:
+class Table:
     """A table."""
 
     columns: Sequence[str]
@@ -32,15 +32,15 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class Picture:
+class Figure:
     """A figure with its file name and caption."""
 
     name: str
     caption: str
-    figure: "Figure"
+    figure: "MatplotlibFigure"
 
 
-Block = Heading | Sentences | Grid | Picture
+Block = Heading | Sentences | Table | Figure
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from html import escape
 
-from attnlab.report.document import Block, Document, Grid, Heading, Picture, Sentences
+from attnlab.report.document import Block, Document, Figure, Heading, Sentences, Table
 from attnlab.report.figures import as_inline_svg
 
 LONG_CELL = 40
@@ -65,14 +65,14 @@ def _block(block: Block) -> str:
             items = "".join(f"<li>{escape(line)}</li>" for line in lines)
             listed = f"<ul>{items}</ul>" if lines else ""
             return f'<div class="warning">{listed}</div>' if warning else listed
-        case Grid(columns, rows):
+        case Table(columns, rows):
             head = "".join(f"<th>{escape(column)}</th>" for column in columns)
             lines = "".join(f"<tr>{''.join(map(_cell, row))}</tr>\n" for row in rows)
             return (
                 f'<div class="scroll"><table><thead><tr>{head}</tr></thead>\n'
                 f"<tbody>{lines}</tbody></table></div>"
             )
-        case Picture(name, caption, figure):
+        case Figure(name, caption, figure):
             svg = as_inline_svg(figure, name)
             return (
                 f'<figure><div class="scroll">{svg}</div>'

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from attnlab.report.document import Block, Document, Grid, Heading, Picture, Sentences
+from attnlab.report.document import Block, Document, Figure, Heading, Sentences, Table
 
 
 def render(document: Document, *, footer: str) -> str:
@@ -17,9 +17,9 @@ def _block(block: Block) -> str:
             return f"## {text}"
         case Sentences(lines, warning):
             return "\n".join(f"- {'**Warning:** ' if warning else ''}{line}" for line in lines)
-        case Grid(columns, rows):
+        case Table(columns, rows):
             return "\n".join([_row(columns), _row(["---"] * len(columns)), *map(_row, rows)])
-        case Picture(name, caption, _):
+        case Figure(name, caption, _):
             return f"![{caption}](figures/{name}.png)"
 
 

@@ -6,14 +6,15 @@ from textwrap import shorten
 from typing import Any
 
 from rich.console import Group, RenderableType
-from rich.table import Column, Table
+from rich.table import Column
+from rich.table import Table as RichTable
 from rich.text import Text
 
 from attnlab.config import flatten
 from attnlab.evaluation.intervals import percent
 from attnlab.evaluation.metrics import metric_called
-from attnlab.report.document import Block, Grid, Heading, Picture, Sentences
-from attnlab.report.grids import scores_grid, warnings_of
+from attnlab.report.document import Block, Figure, Heading, Sentences, Table
+from attnlab.report.tables import scores_table, warnings_of
 from attnlab.runs.directory import Run
 
 LONGEST_SHOWN = 100
@@ -79,7 +80,7 @@ def run_story(run: Run) -> RenderableType:
 def scores_view(run: Run) -> RenderableType:
     """Show the scores of a finished run beside what guessing gives, and what to doubt."""
     warnings = [Text(doubt, "red") for doubt in warnings_of(run)]
-    return Group(grid_view(scores_grid(run)), *warnings)
+    return Group(table_view(scores_table(run)), *warnings)
 
 
 def answers(rows: Sequence[dict[str, Any]]) -> RenderableType:
@@ -103,7 +104,7 @@ def blocks_view(blocks: Iterable[Block]) -> RenderableType:
     parts: list[RenderableType] = []
     is_below_heading = True
     for block in blocks:
-        if isinstance(block, Picture) or (isinstance(block, Sentences) and not block.lines):
+        if isinstance(block, Figure) or (isinstance(block, Sentences) and not block.lines):
             continue
         if not is_below_heading:
             parts.append(Text())
@@ -111,15 +112,15 @@ def blocks_view(blocks: Iterable[Block]) -> RenderableType:
         match block:
             case Heading(text):
                 parts.append(Text(text, "bold"))
-            case Grid():
-                parts.append(grid_view(block))
+            case Table():
+                parts.append(table_view(block))
             case Sentences(lines, warning):
                 mark, style = ("!", "red") if warning else ("•", "")
                 parts += [Text(f"{mark} {line}", style) for line in lines]
     return Group(*parts)
 
 
-def grid_view(grid: Grid) -> RenderableType:
+def table_view(grid: Table) -> RenderableType:
     """Show a grid."""
     table = table_of(*grid.columns)
     for row in grid.rows:
@@ -127,12 +128,14 @@ def grid_view(grid: Grid) -> RenderableType:
     return table
 
 
-def table_of(*columns: Column | str) -> Table:
+def table_of(*columns: Column | str) -> RichTable:
     """Return an empty table in the house's look; without columns it has no header."""
-    return Table(*columns, box=None, pad_edge=False, header_style="bold", show_header=bool(columns))
+    return RichTable(
+        *columns, box=None, pad_edge=False, header_style="bold", show_header=bool(columns)
+    )
 
 
-def add_row(table: Table, *cells: str | Text) -> None:
+def add_row(table: RichTable, *cells: str | Text) -> None:
     """Add a row as it is: what a user or a model wrote is no markup."""
     table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in cells))
 

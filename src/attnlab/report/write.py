@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as MatplotlibFigure
 
 from attnlab import __version__
 from attnlab.errors import UserError
 from attnlab.report import figures, html, markdown
-from attnlab.report.document import Document, Picture
-from attnlab.report.story import Section, tell
+from attnlab.report.build_report import Section, build_report
+from attnlab.report.document import Document, Figure
 from attnlab.runs.directory import Run
 from attnlab.runs.files import naming_the_path, replace_file
 from attnlab.runs.study import STUDY, Study
@@ -27,7 +27,7 @@ def write_report(
         title, notes, runs = study.title, study.notes, study.opened()
     else:
         title, notes, runs = None, (), [Run.open(path) for path in paths]
-    document = tell(runs, section, title=title, notes=notes)
+    document = build_report(runs, section, title=title, notes=notes)
     return save(document, folder or paths[0] / "report", as_markdown=as_markdown)
 
 
@@ -41,7 +41,7 @@ def check_figure_path(path: Path) -> None:
         raise UserError(f"{path} is a folder; give the name of a file.")
 
 
-def save_figure(figure: Figure, path: Path) -> None:
+def save_figure(figure: MatplotlibFigure, path: Path) -> None:
     """Write one figure, in the form that its name asks for."""
     check_figure_path(path)
     replace_file(path, FIGURE_KINDS[path.suffix](figure))
@@ -56,7 +56,7 @@ def save(document: Document, folder: Path, *, as_markdown: bool) -> Path:
     with naming_the_path(folder):
         (folder / "figures").mkdir(parents=True, exist_ok=True)
     for block in document.blocks:
-        if isinstance(block, Picture):
+        if isinstance(block, Figure):
             replace_file(folder / "figures" / f"{block.name}.png", figures.as_png(block.figure))
             replace_file(folder / "figures" / f"{block.name}.svg", figures.as_svg(block.figure))
     replace_file(page, text.encode())

@@ -24,7 +24,7 @@ NAMES = {int: "a whole number", float: "a number", bool: "true or false", str: "
 
 
 @dataclass(frozen=True)
-class Portrait:
+class VariantInfo:
     """All there is to say about one variant."""
 
     name: str
@@ -40,14 +40,14 @@ class Portrait:
     size: dict[str, int]
 
 
-def show_attention(name: str) -> Portrait:
+def show_attention(name: str) -> VariantInfo:
     """Read it all from the class and from one layer built of it."""
     with contextlib.redirect_stdout(sys.stderr):  # what a user's file prints is not our answer
         variant = variant_class(name)
         supports = supports_of(variant)
         layer = attention_builder(AttentionSettings(name), Positions(), **SIZE)()
     module = inspect.getdoc(sys.modules[variant.__module__]) or ""
-    return Portrait(
+    return VariantInfo(
         name,
         "\n\n".join(filter(None, [module, inspect.cleandoc(variant.__doc__ or "")])),
         _options(variant),

@@ -6,7 +6,7 @@ from pathlib import Path
 from attnlab.data.matrices import read_matrix
 from attnlab.errors import UserError
 from attnlab.geometry import targets
-from attnlab.geometry.answers import Task
+from attnlab.geometry.answers import Exercise
 from attnlab.geometry.beyond_weights import (
     OutputExplained,
     RepairExplained,
@@ -84,5 +84,5 @@ def repair(
     """The smallest change of one key with which an unchanged query averages some tokens."""
     token = targets.token_index(instance.n_tokens, token)
     target = targets.average(instance.n_tokens, subset)[None]
-    task = Task(target, token=token, query=query, unit=unit)
+    task = Exercise(target, token=token, query=query, unit=unit)
     return explain_repair(instance, task, request=request)

@@ -15,7 +15,7 @@ from attnlab.models.bert_format import Pretrained, load_pretrained, read_bert
 from attnlab.models.classification import class_probabilities
 from attnlab.randomness import seed_torch
 from attnlab.recipes.classify.settings import MODEL, ClassifySettings
-from attnlab.recipes.classify.texts import Texts
+from attnlab.recipes.classify.texts import ClassifyTexts
 from attnlab.runs.directory import Run
 from attnlab.runs.predictions import prediction_row
 
@@ -98,7 +98,7 @@ def load_classifier(run: Run) -> Classifier:
     return classifier
 
 
-def check_fits(pretrained: Pretrained, settings: ClassifySettings, texts: Texts) -> None:
+def check_fits(pretrained: Pretrained, settings: ClassifySettings, texts: ClassifyTexts) -> None:
     """Refuse texts that a model has no positions or token types for, before step 1."""
     size = pretrained.size
     lengths = {"max_len": settings.max_len}

@@ -55,7 +55,7 @@ class ClassifySettings:
     max_len: Annotated[int, Ge(3)] = 128
     """Most tokens of a text, with its marks; longer ones are cut."""
     batch_size: Annotated[int, Gt(0)] = 32
-    """Texts a step, from each of the two streams."""
+    """ClassifyTexts a step, from each of the two streams."""
     pooler: bool = False
     """Whether a dense layer with tanh stands before the classifier, as in transformers."""
     masked: MaskedSettings = MaskedSettings()

@@ -14,11 +14,11 @@ from attnlab.recipes.closing import Splits
 
 
 @dataclass(frozen=True)
-class Texts:
+class ClassifyTexts:
     """All that is read from files; those that are asked are never learned from."""
 
     train: Sequence[Example]
-    asked: Mapping[str, Sequence[Example]]
+    eval_splits: Mapping[str, Sequence[Example]]
     """By split: dev, test."""
     classes: Sequence[str]
     unlabelled: Sequence[str]
@@ -33,7 +33,7 @@ class Texts:
         rows: dict[str, Sequence[Example] | Sequence[str]] = {"train": self.train}
         if self.unlabelled:
             rows["unlabelled"] = self.unlabelled  # dev and test are looked for in it
-        return text_splits(rows | dict(self.asked), has_pairs=self.has_pairs)
+        return text_splits(rows | dict(self.eval_splits), has_pairs=self.has_pairs)
 
 
 def text_splits(
@@ -55,7 +55,7 @@ def files_of(settings: ClassifySettings) -> dict[str, Path]:
     return {name: Path(path) for name, path in given.items() if path}
 
 
-def read_texts(settings: ClassifySettings) -> Texts:
+def read_texts(settings: ClassifySettings) -> ClassifyTexts:
     """Read the files that the settings name; a label that training does not have is refused."""
     files = files_of(settings)
     train = read_labelled(files["train"], labelled=True, columns=settings.columns)
@@ -72,7 +72,7 @@ def read_texts(settings: ClassifySettings) -> Texts:
         generator = rng(settings.training.seed, "labels")
         train = stratified(train, settings.labels, generator=generator)
     unlabelled = read_lines(files["unlabelled"]) if "unlabelled" in files else []
-    return Texts(train, asked, classes, unlabelled)
+    return ClassifyTexts(train, asked, classes, unlabelled)
 
 
 def check_pairs(examples: Sequence[Example], *, has_pairs: bool) -> None:

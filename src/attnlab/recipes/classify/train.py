@@ -16,7 +16,7 @@ from attnlab.models.compact_embedding import CompactEmbedding
 from attnlab.recipes.classify.classifier import Classifier, check_fits, new_classifier
 from attnlab.recipes.classify.settings import MODEL, ClassifySettings
 from attnlab.recipes.classify.streams import labelled_stream, masked_stream
-from attnlab.recipes.classify.texts import Texts, files_of, read_texts
+from attnlab.recipes.classify.texts import ClassifyTexts, files_of, read_texts
 from attnlab.recipes.closing import LAST_STEP, close_run
 from attnlab.recipes.files import need
 from attnlab.recipes.opening import open_run
@@ -50,7 +50,11 @@ class FineTuning:
     """A classifier, the texts it learns from, and those it is asked about."""
 
     def __init__(
-        self, settings: ClassifySettings, pretrained: Pretrained, texts: Texts, session: Session
+        self,
+        settings: ClassifySettings,
+        pretrained: Pretrained,
+        texts: ClassifyTexts,
+        session: Session,
     ) -> None:
         """Put a classifier on the pretrained body, and cut all texts into tokens."""
         self.settings, self.texts, self.session = settings, texts, session
@@ -92,7 +96,7 @@ class FineTuning:
         """Ask dev; its accuracy chooses the step that is kept."""
         if "dev" not in self.rows:
             return None
-        answers = self.classifier.answers(self.texts.asked["dev"], self.rows["dev"])
+        answers = self.classifier.answers(self.texts.eval_splits["dev"], self.rows["dev"])
         accuracy = share_right(column(answers, "gold"), column(answers, "prediction"))
         loss = sum(column(answers, "loss")) / len(answers)
         return Evaluation(accuracy, {"dev_accuracy": accuracy, "dev_loss": loss})
@@ -102,7 +106,7 @@ class FineTuning:
         with inference(classifier.model, self.session.hardware):
             predictions = {
                 split: classifier.answers(examples, self.rows[split])
-                for split, examples in texts.asked.items()
+                for split, examples in texts.eval_splits.items()
             }
         if self.used:
             self.used.grow(classifier.model.body, self.pretrained.tensors[TABLE])
@@ -140,12 +144,12 @@ def _read_model(name: str, session: Session) -> Pretrained:
 
 
 def _rows(
-    classifier: Classifier, texts: Texts
+    classifier: Classifier, texts: ClassifyTexts
 ) -> tuple[Mapping[str, Sequence[TextRow]], CompactEmbedding | None]:
     """Cut the texts of every split into tokens; also say which rows of the table they need."""
     rows: Mapping[str, Sequence[TextRow]] = {
         split: [classifier.row(example) for example in examples]
-        for split, examples in {"train": texts.train, **texts.asked}.items()
+        for split, examples in {"train": texts.train, **texts.eval_splits}.items()
     }
     if texts.unlabelled:
         return rows, None  # a head that scores every token needs the whole table

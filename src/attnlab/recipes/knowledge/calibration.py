@@ -28,7 +28,7 @@ class Examination:
 
 def examine(
     lm: LanguageModel,
-    asked: Mapping[str, Sequence[Question]],
+    eval_splits: Mapping[str, Sequence[Question]],
     *,
     samples: int,
     corpus: Sequence[str],
@@ -41,7 +41,7 @@ def examine(
     names = names_of(corpus) if corpus else None
     answers: dict[str, Sequence[dict[str, Any]]] = {
         split: with_signals(lm, questions, lm.ask(questions), samples=samples, names=names)
-        for split, questions in asked.items()
+        for split, questions in eval_splits.items()
     }
     before: dict[str, Sequence[dict[str, Any]]] = {}
     if calibration:

@@ -41,7 +41,7 @@ def plan(settings: DemoSettings, finished: Finished) -> Sequence[Cell]:
     }
     alone = replace(settings.training, length=settings.questions_length)
     reading = PretrainSettings(**common, training=settings.training)
-    unseen = unseen if settings.world.held_out else ""
+    unseen = unseen if settings.world.unwritten else ""
     recall = replace(reading, unseen=unseen, samples=settings.samples)
     model = replace(settings.model, attention=AttentionSettings("synthesizer"))
     needs = (WORLD,)

@@ -25,7 +25,7 @@ def run_evaluate(job: str, settings: EvaluateSettings, *, place: RunPlace, conso
     files = {"test": Path(settings.questions)}
     if settings.unseen:
         files["unseen"] = Path(settings.unseen)
-    asked = {split: read_questions(path) for split, path in files.items()}
+    eval_splits = {split: read_questions(path) for split, path in files.items()}
     saved = open_saved(Path(settings.run), corpus=settings.corpus)
     with open_run(
         job,
@@ -39,10 +39,10 @@ def run_evaluate(job: str, settings: EvaluateSettings, *, place: RunPlace, conso
         session.insist("context", saved.context_sha256(), what=f"what {settings.run} has read")
         if not session.run.finished:
             lm = saved.load()
-            for questions in asked.values():
+            for questions in eval_splits.values():
                 check_questions(lm, questions)
             session.processes.from_lead(
-                lambda: _answer(lm, saved, asked, session, samples=settings.samples)
+                lambda: _answer(lm, saved, eval_splits, session, samples=settings.samples)
             )
         return session.run
 
@@ -50,7 +50,7 @@ def run_evaluate(job: str, settings: EvaluateSettings, *, place: RunPlace, conso
 def _answer(
     lm: LanguageModel,
     saved: Saved,
-    asked: Mapping[str, Sequence[Question]],
+    eval_splits: Mapping[str, Sequence[Question]],
     session: Session,
     *,
     samples: int,
@@ -59,7 +59,7 @@ def _answer(
     lm.model.to(session.hardware.device)
     with inference(lm.model, session.hardware):
         found = examine(
-            lm, asked, samples=samples, corpus=saved.corpus, calibration=saved.calibration
+            lm, eval_splits, samples=samples, corpus=saved.corpus, calibration=saved.calibration
         )
-    splits = question_splits(asked)
+    splits = question_splits(eval_splits)
     close_run(session.run, found.answers, splits=splits, confidence=found.confidence)

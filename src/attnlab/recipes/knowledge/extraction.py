@@ -31,7 +31,7 @@ NOTES = (
 
 
 @dataclass(frozen=True)
-class Condition:
+class WritingCondition:
     """One way to write about the same people, and what is learned from it."""
 
     name: str
@@ -52,21 +52,21 @@ def close(settings: ExtractionSettings, finished: Finished) -> StudyOutcome:  # 
     return StudyOutcome(names, notes=NOTES, featured="many-permuted")
 
 
-def conditions(settings: ExtractionSettings) -> Iterator[Condition]:
+def conditions(settings: ExtractionSettings) -> Iterator[WritingCondition]:
     """Yield the conditions; what each is to be compared with stands before it."""
     one = replace(settings.world, celebrities=0.0, order="fixed")
     many = replace(settings.world, celebrities=1.0, order="fixed")
-    yield Condition("one", one)
-    yield Condition("many", many)
-    yield Condition("many-permuted", replace(many, order="shuffled"))
-    yield Condition("one-permuted", replace(one, order="shuffled"))
+    yield WritingCondition("one", one)
+    yield WritingCondition("many", many)
+    yield WritingCondition("many-permuted", replace(many, order="shuffled"))
+    yield WritingCondition("one-permuted", replace(one, order="shuffled"))
     some = replace(settings.world, celebrities=settings.celebrities, order="shuffled")
-    yield Condition("one-permuted-with-celebrities", some)
-    yield Condition("one-as-views", one, "salient_spans")
+    yield WritingCondition("one-permuted-with-celebrities", some)
+    yield WritingCondition("one-as-views", one, "salient_spans")
 
 
 def _cells(
-    condition: Condition, settings: ExtractionSettings, finished: Finished
+    condition: WritingCondition, settings: ExtractionSettings, finished: Finished
 ) -> Iterator[Cell]:
     """Write the biographies, read them, then learn to answer."""
     world, pretrained = f"{condition.name}-world", f"{condition.name}-pretrained"

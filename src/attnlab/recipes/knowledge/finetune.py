@@ -16,7 +16,7 @@ from attnlab.recipes.knowledge.language_model_training import (
 )
 from attnlab.recipes.knowledge.saved import Saved, open_saved
 from attnlab.recipes.knowledge.settings import RECIPES, FinetuneSettings
-from attnlab.recipes.knowledge.texts import Texts, files_of, learn_tokenizer, read_texts
+from attnlab.recipes.knowledge.texts import KnowledgeTexts, files_of, learn_tokenizer, read_texts
 from attnlab.recipes.opening import open_run
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training.loop import train
@@ -70,7 +70,7 @@ def _refuse_another_size(settings: FinetuneSettings) -> None:
             raise UserError(f"{name} does not go with start: it is taken from {settings.start}.")
 
 
-def _new(settings: FinetuneSettings, texts: Texts, session: Session) -> LanguageModel:
+def _new(settings: FinetuneSettings, texts: KnowledgeTexts, session: Session) -> LanguageModel:
     """Make a new model with the corpus's tokenizer."""
     if not texts.corpus:
         raise UserError(
@@ -82,7 +82,7 @@ def _new(settings: FinetuneSettings, texts: Texts, session: Session) -> Language
 
 
 def _rows(
-    settings: FinetuneSettings, texts: Texts, lm: LanguageModel
+    settings: FinetuneSettings, texts: KnowledgeTexts, lm: LanguageModel
 ) -> Callable[[int], list[TokenRow]]:
     """Return what draws an epoch: the questions, and with a replay the corpus once more."""
     rows = [lm.row(question) for question in texts.train]

@@ -17,7 +17,7 @@ from attnlab.recipes.closing import LAST_STEP, close_run
 from attnlab.recipes.knowledge.calibration import examine
 from attnlab.recipes.knowledge.language_model import LanguageModel, check_questions
 from attnlab.recipes.knowledge.settings import ObjectiveSettings
-from attnlab.recipes.knowledge.texts import Texts
+from attnlab.recipes.knowledge.texts import KnowledgeTexts
 from attnlab.runs.predictions import column
 from attnlab.training.inference import inference
 from attnlab.training.loop import TrainingState
@@ -33,10 +33,12 @@ LEAK_ROWS = 2
 class LanguageModelTraining:
     """A language model, what it learns from, and the questions that it is asked."""
 
-    def __init__(self, lm: LanguageModel, texts: Texts, batches: Batches, session: Session) -> None:
+    def __init__(
+        self, lm: LanguageModel, texts: KnowledgeTexts, batches: Batches, session: Session
+    ) -> None:
         """Check, before anything is learned, that every question fits and nothing leaks."""
         self.lm, self.texts, self.batches, self.session = lm, texts, batches, session
-        for questions in texts.asked.values():
+        for questions in texts.eval_splits.values():
             check_questions(lm, questions)
         longest = sorted(batches.epochs.rows(0), key=lambda row: -len(row.tokens))[:LEAK_ROWS]
         self.leak_rows = [row.tokens for row in longest]
@@ -45,7 +47,7 @@ class LanguageModelTraining:
 
     def task(self, training: TrainingSettings) -> NextToken:
         """Return what the loop trains."""
-        if training.patience and "held_out" not in self.texts.asked:
+        if training.patience and "held_out" not in self.texts.eval_splits:
             raise UserError(
                 f"training.patience = {training.patience} counts evaluations on held-out training"
                 " questions, but none are held out: set held_out as well."
@@ -60,7 +62,7 @@ class LanguageModelTraining:
 
     def _evaluate(self, *, chooses: bool) -> Evaluation | None:
         """Ask on the way; if it ``chooses`` the best step, then by held-out questions alone."""
-        asked = {s: q for s, q in self.texts.asked.items() if s in ON_THE_WAY}
+        asked = {s: q for s, q in self.texts.eval_splits.items() if s in ON_THE_WAY}
         if not asked:
             return None
         smallest = min(map(len, asked.values()))
@@ -78,7 +80,7 @@ class LanguageModelTraining:
         lm, texts = self.lm, self.texts
         leak = lm.leak(self.leak_rows, seconds=seconds_after_training(state.seconds))
         with inference(lm.model, self.session.hardware):
-            found = examine(lm, texts.asked, samples=samples, corpus=texts.corpus)
+            found = examine(lm, texts.eval_splits, samples=samples, corpus=texts.corpus)
         lm.save(self.session.run)
         close_run(
             self.session.run,

@@ -220,7 +220,7 @@ class DemoSettings:
 class ExtractionSettings:
     """Everything about ``attnlab knowledge extraction``."""
 
-    world: WorldSettings = WorldSettings(people=500, held_out=0, asked_share=0.3)
+    world: WorldSettings = WorldSettings(people=500, unwritten=0, asked_share=0.3)
     """Its celebrities, order and biographies are what the study turns."""
     celebrities: Annotated[float, Interval(gt=0, lt=1)] = 0.3
     """Share of the people who have all biographies, in the condition where only some do."""

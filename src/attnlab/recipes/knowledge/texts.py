@@ -27,17 +27,17 @@ LINE_END, QUESTION_MARK = "\n", "?"
 
 
 @dataclass(frozen=True)
-class Texts:
+class KnowledgeTexts:
     """All that is read from files; those that are asked are never learned from."""
 
     corpus: Sequence[str]
     train: Sequence[Question]
-    asked: Mapping[str, Sequence[Question]]
+    eval_splits: Mapping[str, Sequence[Question]]
     """By split: held_out, dev, test, unseen."""
 
     def splits(self) -> Splits:
         """Return the rows that the ledger compares; splits without any are left out."""
-        return question_splits({"train": self.train, **self.asked})
+        return question_splits({"train": self.train, **self.eval_splits})
 
 
 def question_splits(splits: Mapping[str, Sequence[Question]]) -> Splits:
@@ -59,7 +59,7 @@ def files_of(settings: PretrainSettings | FinetuneSettings) -> dict[str, Path]:
     return {name: Path(path) for name in FILES if (path := getattr(settings, name))}
 
 
-def read_texts(settings: PretrainSettings | FinetuneSettings) -> Texts:
+def read_texts(settings: PretrainSettings | FinetuneSettings) -> KnowledgeTexts:
     """Read the files that the settings name, and hold out what they say."""
     given = files_of(settings)
     corpus = read_corpus(given["corpus"]) if "corpus" in given else []
@@ -72,10 +72,12 @@ def read_texts(settings: PretrainSettings | FinetuneSettings) -> Texts:
     for split in ("test", "unseen"):
         if split in given:
             asked[split] = read_questions(given[split])
-    return Texts(corpus, train, asked)
+    return KnowledgeTexts(corpus, train, asked)
 
 
-def learn_tokenizer(settings: TokenizerSettings, texts: Texts, session: Session) -> Tokenizer:
+def learn_tokenizer(
+    settings: TokenizerSettings, texts: KnowledgeTexts, session: Session
+) -> Tokenizer:
     """Make the tokenizer of a corpus; byte pairs also look at the training questions.
 
     A library that learns another one must not go on with the run.
@@ -86,7 +88,7 @@ def learn_tokenizer(settings: TokenizerSettings, texts: Texts, session: Session)
     return tokenizer
 
 
-def tokenizer_of(settings: TokenizerSettings, texts: Texts) -> Tokenizer:
+def tokenizer_of(settings: TokenizerSettings, texts: KnowledgeTexts) -> Tokenizer:
     """Make the tokenizer of a corpus."""
     if settings.kind == "characters":
         return characters_of(texts.corpus)

@@ -7,7 +7,7 @@ from rich.text import Text
 from attnlab.geometry.beyond_weights import OutputExplained, RepairExplained
 from attnlab.geometry.explanation import IdentityExplained, Reached, WeightsExplained
 from attnlab.geometry.outputs import OutputSolution
-from attnlab.geometry.weights import Path, WeightSolution, worst
+from attnlab.geometry.weights import QueryPath, WeightSolution, worst
 from attnlab.report.geometry.answers import answer_view, evaluated_view, tokens_table
 from attnlab.report.geometry.words import (
     headline,
@@ -166,7 +166,7 @@ def _reached(reached: Reached, solution: WeightSolution) -> list[RenderableType]
     return [table, "", weights]
 
 
-def path_rows(path: Path, reached: Reached) -> list[tuple[str, str]]:
+def path_rows(path: QueryPath, reached: Reached) -> list[tuple[str, str]]:
     """Tell q₀, u, the rate and the scale."""
     factor = number(float(np.exp(path.margin)), 3)
     return [

@@ -6,9 +6,9 @@ from attnlab.evaluation.comparable import common_split
 from attnlab.evaluation.comparison import Comparison, compare
 from attnlab.report import figures
 from attnlab.report.calibration import calibration_blocks
-from attnlab.report.document import Block, Grid, Heading, Picture, Sentences
-from attnlab.report.grids import comparison_grid, short
+from attnlab.report.document import Block, Figure, Heading, Sentences, Table
 from attnlab.report.sections.curves import curves
+from attnlab.report.tables import comparison_table, short
 from attnlab.runs.directory import Run
 
 DIFFERING_SHOWN = 10
@@ -22,7 +22,7 @@ def summary(runs: Sequence[Run]) -> Iterator[Block]:
         f"Every condition's {comparison.metric.title} on {comparison.split} with its 95 % interval;"
         " dots are seeds, the red mark is what guessing gives."
     )
-    yield Picture("scores", caption, figures.score_bars(comparison))
+    yield Figure("scores", caption, figures.score_bars(comparison))
 
 
 def details(runs: Sequence[Run]) -> Iterator[Block]:
@@ -37,7 +37,7 @@ def details(runs: Sequence[Run]) -> Iterator[Block]:
 def comparison_blocks(comparison: Comparison) -> Iterator[Block]:
     """Show the conditions, then what can be said about every pair of them, then the doubts."""
     yield Heading(f"{comparison.metric.title} on {comparison.split}, n = {comparison.n:,}")
-    yield comparison_grid(comparison)
+    yield comparison_table(comparison)
     yield Sentences([pair.verdict for pair in comparison.pairs])
     if comparison.notes:
         yield Sentences(comparison.notes, warning=True)
@@ -54,7 +54,7 @@ def _disagreements(runs: Sequence[Run]) -> Iterator[Block]:
     yield Heading("Where the answers differ")
     yield Sentences([f"{len(apart):,} of {len(tables[0]):,} examples are answered differently."])
     if apart:
-        yield Grid(
+        yield Table(
             ["input", "truth", *(run.name for run in runs)],
             [
                 [short(rows[0]["input"]), short(rows[0]["gold"])]

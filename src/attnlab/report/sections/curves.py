@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from attnlab.report import figures
-from attnlab.report.document import Block, Heading, Picture
+from attnlab.report.document import Block, Figure, Heading
 from attnlab.runs.directory import Run
 
 
@@ -15,4 +15,4 @@ def curves(runs: Sequence[Run]) -> Iterator[Block]:
         per_epoch = rates.pop() if len(rates) == 1 else None
         yield Heading("On the way")
         caption = "Training loss; loss and accuracy on train and dev where they were evaluated."
-        yield Picture("curves", caption, figures.curves(logs, per_epoch=per_epoch))
+        yield Figure("curves", caption, figures.curves(logs, per_epoch=per_epoch))

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 
 import matplotlib as mpl
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as MatplotlibFigure
 
 from attnlab.evaluation.comparable import aligned_answers, common_metric, common_split
 from attnlab.evaluation.comparison import Comparison, compare
-from attnlab.report.document import Block, Heading, Picture
+from attnlab.report.document import Block, Figure, Heading
 from attnlab.report.figures import COLORS, STYLE
 from attnlab.report.sections.comparison import comparison_blocks
 from attnlab.report.sections.curves import curves
@@ -31,7 +31,7 @@ def by_budget(runs: Sequence[Run]) -> dict[str, Comparison]:
 def summary(runs: Sequence[Run]) -> Iterator[Block]:
     """Say what came out at every budget, and draw it."""
     comparisons = by_budget(runs)
-    yield Picture(
+    yield Figure(
         "label-budget",
         "Accuracy with 95 % intervals against the number of labelled training texts.",
         budget_figure(comparisons, runs),
@@ -46,7 +46,7 @@ def details(runs: Sequence[Run]) -> Iterator[Block]:
     yield from curves(runs)
 
 
-def budget_figure(comparisons: dict[str, Comparison], runs: Sequence[Run]) -> Figure:
+def budget_figure(comparisons: dict[str, Comparison], runs: Sequence[Run]) -> MatplotlibFigure:
     """Draw a line an alpha; the marks stand beside each other so that intervals stay readable."""
     alphas = {run.name: _alpha(run) for run in runs}
     lines: dict[float, list[tuple[int, float, float, float]]] = {}
@@ -55,7 +55,7 @@ def budget_figure(comparisons: dict[str, Comparison], runs: Sequence[Run]) -> Fi
             point = (place, condition.score, *condition.interval)
             lines.setdefault(alphas[condition.runs[0]], []).append(point)
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(6.5, 3.8), layout="constrained")
+        figure = MatplotlibFigure(figsize=(6.5, 3.8), layout="constrained")
         axis = figure.subplots()
         for number, alpha in enumerate(sorted(lines)):
             places, scores, lows, highs = zip(*lines[alpha], strict=True)

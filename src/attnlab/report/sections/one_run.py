@@ -7,9 +7,9 @@ from attnlab.evaluation.comparable import SPLITS
 from attnlab.evaluation.guessing import against_guessing
 from attnlab.evaluation.ledger import ledger_notes
 from attnlab.report.calibration import calibration_blocks
-from attnlab.report.document import Block, Grid, Heading, Sentences
-from attnlab.report.grids import scores_grid, short, warnings_of
+from attnlab.report.document import Block, Heading, Sentences, Table
 from attnlab.report.sections.curves import curves
+from attnlab.report.tables import scores_table, short, warnings_of
 from attnlab.runs.directory import Run
 
 SAMPLES = 5
@@ -31,7 +31,7 @@ def details(runs: Sequence[Run]) -> Iterator[Block]:
 
 
 def _scores(run: Run) -> Iterator[Block]:
-    yield scores_grid(run)
+    yield scores_table(run)
     told = [
         against_guessing(split, score, run.predictions(split))
         for split, score in run.record["scores"].items()
@@ -57,7 +57,7 @@ def _samples(run: Run) -> Iterator[Block]:
     yield Heading(f"Answers on {split}")
     marked = [("right", row) for row in right] + [("wrong", row) for row in wrong]
     rows_shown = [[mark, *_sample(row)] for mark, row in marked]
-    yield Grid(["", "input", "answer", "truth", "confidence"], rows_shown)
+    yield Table(["", "input", "answer", "truth", "confidence"], rows_shown)
 
 
 def _sample(row: dict[str, Any]) -> list[str]:
@@ -71,7 +71,7 @@ def _ledger(run: Run) -> Iterator[Block]:
     if not ledger:
         return
     yield Heading("The splits")
-    yield Grid(
+    yield Table(
         ["split", "n", "SHA-256"],
         [[n, f"{s['n']:,}", s["sha256"][:16]] for n, s in ledger["splits"].items()],
     )

@@ -6,7 +6,7 @@ from typing import Protocol, runtime_checkable
 from attnlab.config import flatten
 from attnlab.errors import UserError
 from attnlab.evaluation.metrics import check_answers, metric_called
-from attnlab.report.document import Block, Document, Grid, Heading, Sentences
+from attnlab.report.document import Block, Document, Heading, Sentences, Table
 from attnlab.runs.directory import Run
 
 
@@ -23,7 +23,7 @@ class Section(Protocol):
         """Tells how, and shows examples."""
 
 
-def tell(
+def build_report(
     runs: Sequence[Run], section: Section, *, title: str | None = None, notes: Sequence[str] = ()
 ) -> Document:
     """Tell the story of runs, after what a reader should know."""
@@ -61,4 +61,4 @@ def _how(run: Run) -> Iterator[Block]:
         **dict(flatten(config["resolved"])),
         **dict(flatten(config["settings"])),
     }
-    yield Grid(["what", "value"], [[k, str(v)] for k, v in facts.items() if v not in (None, "")])
+    yield Table(["what", "value"], [[k, str(v)] for k, v in facts.items() if v not in (None, "")])

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from attnlab.evaluation.metrics import Metric, metric_called
-from attnlab.report.document import Grid
+from attnlab.report.document import Table
 from attnlab.runs.directory import Run
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 LONGEST = 300
 
 
-def scores_grid(run: Run) -> Grid:
+def scores_table(run: Run) -> Table:
     """Show the scores of a finished run beside what guessing gives."""
     rows = []
     for split, score in run.record["scores"].items():
@@ -21,10 +21,10 @@ def scores_grid(run: Run) -> Grid:
         value, interval = metric.write(score["value"]), _interval(metric, score["interval"])
         guess = _baseline(metric, score.get("baseline"))
         rows.append([split, metric.title, value, interval, f"{score['n']:,}", guess])
-    return Grid(["split", "metric", "score", "95 % interval", "n", "guessing"], rows)
+    return Table(["split", "metric", "score", "95 % interval", "n", "guessing"], rows)
 
 
-def comparison_grid(comparison: "Comparison") -> Grid:
+def comparison_table(comparison: "Comparison") -> Table:
     """Show every condition with its interval; with seeds, also their number and range."""
     metric = comparison.metric
     several = any(len(condition.runs) > 1 for condition in comparison.conditions)
@@ -43,7 +43,7 @@ def comparison_grid(comparison: "Comparison") -> Grid:
         )
     runs, spread = (["runs"], ["range"]) if several else ([], [])
     columns = ["condition", *runs, metric.title, *spread, "95 % interval", "guessing"]
-    return Grid(columns, rows)
+    return Table(columns, rows)
 
 
 def short(text: Any) -> str:
