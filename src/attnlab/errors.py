@@ -22,6 +22,10 @@ class UserError(AttnlabError):
     exit_code = 2
 
 
+class BusyError(UserError):
+    """Another process is working on it."""
+
+
 class RunError(AttnlabError):
     """A run that could not go on: the disk is full, the loss is not a number."""
 

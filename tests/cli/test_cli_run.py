@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import yaml
 
 from attnlab.attention.settings import AttentionSettings
 from attnlab.config import resolve, to_dict, to_yaml
@@ -88,13 +87,12 @@ def test_every_job_is_run_by_its_name_and_shown_again(attnlab: Attnlab, tmp_path
         assert attnlab(*words) == (0, out, ""), job
 
 
-def test_a_file_of_settings_says_all_that_a_run_is_called_after() -> None:
+def test_a_file_of_settings_says_all_that_a_run_is_called_after(tmp_path: Path) -> None:
     for job, settings in SETTINGS.items():
-        text = yaml.safe_load(to_yaml(settings))
-        assert json.loads(json.dumps(to_dict(settings))) == text
-        read = resolve(JOBS[job].settings(), flags={})
-        assert type(read) is type(settings)
-        assert run_name(job, text) == run_name(job, to_dict(settings))
+        (tmp_path / "cell.yaml").write_text(to_yaml(settings), encoding="utf-8")
+        read = resolve(JOBS[job].settings(), file=tmp_path / "cell.yaml")
+        assert read == settings
+        assert run_name(job, to_dict(read)) == run_name(job, to_dict(settings))
 
 
 @pytest.mark.parametrize("job", JOBS)
@@ -157,3 +155,41 @@ def test_a_cell_that_was_run_by_its_command_is_taken_up_by_its_study(
     monkeypatch.chdir(tmp_path)
     done = attnlab(*demo)
     assert (done.code, done.err) == (0, ""), "nothing was trained again"
+
+
+@pytest.mark.usefixtures("short_answers")
+def test_what_is_finished_is_shown_when_its_files_are_gone(
+    attnlab: Attnlab, tmp_path: Path
+) -> None:
+    write_small_bert(tmp_path / "bert")
+    write_reviews(tmp_path / "reviews")
+    shown = {}
+    needed = [job for job in SETTINGS if job not in ("knowledge-demo", "knowledge-extraction")]
+    for job in needed:
+        (tmp_path / f"{job}.yaml").write_text(to_yaml(SETTINGS[job]), encoding="utf-8")
+        words = ["run", job, "--config", f"{job}.yaml", "--name", job.partition("-")[2]]
+        shown[job] = attnlab(*words)
+    for gone in ("reviews", "bert", "runs/world", "runs/pretrain", "runs/finetune", "runs/train"):
+        (tmp_path / gone).rename(tmp_path / f"{Path(gone).name}-gone")
+    for job in needed:
+        name = job.partition("-")[2]
+        if (tmp_path / "runs" / name).exists():
+            again = attnlab("run", job, "--config", f"{job}.yaml", "--name", name)
+            assert again == (0, shown[job].out, ""), job
+
+
+def test_a_users_attention_is_found_by_a_cell_from_any_folder(
+    attnlab: Attnlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = "from attnlab.attention.variants.dot_product import DotProduct as Mine\n"
+    (tmp_path / "mine.py").write_text(source, encoding="utf-8")
+    (tmp_path / "demo.yaml").write_text(to_yaml(SETTINGS["knowledge-demo"]), encoding="utf-8")
+    words = ("run", "knowledge-demo", "--config", "demo.yaml", "--name", "demo")
+    own = ("--set", "model.attention.name=mine.py:Mine", "--set", "training.length=1 step")
+    assert attnlab(*words, *own).code == 0
+    study = tmp_path / "runs" / "demo"
+    (study / "recall" / "record.json").unlink()
+    cells = json.loads((study / "study.json").read_text())["cells"]
+    (command,) = (cell["command"] for cell in cells if cell["name"] == "recall")
+    monkeypatch.chdir(study)
+    assert attnlab(*command.split()[1:]).code == 0

@@ -11,6 +11,7 @@ from rich.console import Console
 from attnlab.attention import fast_path
 from attnlab.data.settings import WorldSettings
 from attnlab.errors import UserError
+from attnlab.evaluation.comparison import compare
 from attnlab.models.sizes import ModelSettings
 from attnlab.recipes.classify.settings import ClassifySettings, PredictSettings
 from attnlab.recipes.jobs import find_job
@@ -23,6 +24,7 @@ from small_bert import write_reviews, write_small_bert
 
 QUIET = Console(quiet=True)
 BOTH = ("float32", "bfloat16")
+ALL = (*BOTH, "float64")
 OTHER = {"float32": "bfloat16", "bfloat16": "float32"}
 TRAINING = TrainingSettings(
     length="30 steps", optimizer=OptimizerSettings("adamw", lr=5e-3), threads=1
@@ -67,24 +69,27 @@ def predict(run: Run, texts: Path) -> Run:
     return found
 
 
-def read(folder: Path) -> Run:
+def read(folder: Path, precision: str = "auto") -> Run:
     write_world(WorldSettings(people=20, biographies=1), folder / "world")
     settings = PretrainSettings(
         corpus=str(folder / "world" / "wiki.txt"),
         test=str(folder / "world" / "birth_test.tsv"),
         model=ModelSettings(12, 3, 1),
-        training=replace(TRAINING, length="3 steps"),
+        training=replace(TRAINING, length="3 steps", precision=precision),  # type: ignore[arg-type]
     )
     run: Run = find_job("knowledge-pretrain").run(settings, place=RunPlace(folder), console=QUIET)
     return run
 
 
+@pytest.mark.parametrize("precision", ALL)
 def test_predictions_are_those_of_the_run_bit_by_bit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, precision: str
 ) -> None:
     with monkeypatch.context() as training:
-        training.setenv("ATTNLAB_PRECISION", precision)
-        run = train_classifier(tmp_path)
+        if precision in BOTH:
+            training.setenv("ATTNLAB_PRECISION", precision)
+        chosen = "auto" if precision in BOTH else precision
+        run = train_classifier(tmp_path, replace(TRAINING, precision=chosen))  # type: ignore[arg-type]
     assert run.config["resolved"]["hardware"]["precision"] == precision
     found = predict(run, tmp_path / "reviews" / "dev.csv")
     assert found.config["resolved"]["hardware"]["precision"] == precision
@@ -134,6 +139,26 @@ def test_a_reader_is_evaluated_and_asked_as_it_was_trained(
     row = run.predictions("test")[0]
     answer = session.answer(row["input"])
     assert answer.probability == pytest.approx(row["confidence"], rel=0.02)
+
+
+def test_a_reader_in_double_precision_is_not_rounded_when_it_is_asked(tmp_path: Path) -> None:
+    run = read(tmp_path, "float64")
+    questions = EvaluateSettings(str(run.path), str(tmp_path / "world/birth_test.tsv"), samples=0)
+    found = find_job("knowledge-evaluate").run(questions, place=RunPlace(tmp_path), console=QUIET)
+    assert [row["confidence"] for row in found.predictions("test")] == [
+        row["confidence"] for row in run.predictions("test")
+    ]
+
+
+def test_runs_of_different_precisions_are_told_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = []
+    for seed, precision in enumerate(BOTH):
+        monkeypatch.setenv("ATTNLAB_PRECISION", precision)
+        runs.append(train_classifier(tmp_path, replace(TRAINING, length="2 steps", seed=seed)))
+    names = "; ".join(f"{p}: {run.name}" for p, run in zip(BOTH, runs, strict=True))
+    assert f"These runs were computed in different precisions ({names})." in compare(runs).notes
 
 
 def test_another_precision_in_the_environment_is_refused_with_both(

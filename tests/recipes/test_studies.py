@@ -116,6 +116,8 @@ def test_a_study_of_a_new_job_is_killed_in_its_second_cell_and_goes_on(tmp_path:
     study = tmp_path / "runs" / "chain"
     assert (study / "cell-0" / "record.json").exists()
     assert not (study / "cell-1" / "record.json").exists()
+    planned = {cell["name"] for cell in json.loads((study / "study.json").read_text())["cells"]}
+    assert planned == {"cell-0", "cell-1", "cell-2"}, "those to come are there for others to run"
     written = (study / "cell-0" / "record.json").stat().st_mtime_ns
 
     done = start("")
@@ -124,7 +126,7 @@ def test_a_study_of_a_new_job_is_killed_in_its_second_cell_and_goes_on(tmp_path:
     assert (study / "sum").read_text() == "7"
     assert (study / "cell-0" / "record.json").stat().st_mtime_ns == written
     cells = json.loads((study / "study.json").read_text())["cells"]
-    assert [cell["name"] for cell in cells] == ["cell-0", "cell-1", "cell-2"]
+    assert [cell["name"] for cell in cells] == ["cell-2", "cell-1", "cell-0"], "as planned"
     assert start("").stdout == "", "what is finished is not done again"
 
 
@@ -208,3 +210,5 @@ def test_a_cell_waits_for_what_it_needs_and_for_nothing_that_nobody_plans() -> N
     assert ready([second, first], {"a": run, "b": run}) == []
     with pytest.raises(AssertionError, match=r"wait for cells that nobody plans: \['b'\]"):
         ready([second], {})
+    with pytest.raises(AssertionError, match="two cells share a name"):
+        ready([first, Cell("a", "other", None)], {})

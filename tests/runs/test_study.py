@@ -1,6 +1,7 @@
 """A study: begun once, gone on with by the same settings, and naming its cells and runs."""
 
 import json
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -30,7 +31,7 @@ def everything(folder: Path) -> dict[str, bytes]:
 
 def test_a_new_study_has_a_title_and_no_runs(tmp_path: Path) -> None:
     study = begin(tmp_path / "runs")
-    assert study == Study(tmp_path / "runs" / "mine", "Who?", [], [], "job", is_new=True)
+    assert study == Study(tmp_path / "runs" / "mine", "Who?", [], [], "job", cells=[], is_new=True)
     assert Study.open(study.path) == replace(study, is_new=False)
     saved = json.loads((study.path / STUDY).read_text())
     assert saved["settings"] == {"people": 10, "model": {"d_model": 12, "orders": [2, 3]}}
@@ -93,14 +94,27 @@ def test_what_it_came_to_is_written_down(tmp_path: Path) -> None:
     assert (study.job, study.featured, study.title) == ("job", "first", "Who?")
 
 
-def test_a_cell_is_named_once_with_the_settings_that_its_command_reads(tmp_path: Path) -> None:
+def cell(name: str, needs: Sequence[str] = ()) -> dict[str, Any]:
+    return {"name": name, "job": "job", "needs": list(needs)}
+
+
+def test_every_cell_is_named_with_the_settings_that_its_command_reads(tmp_path: Path) -> None:
     study = begin(tmp_path)
-    for needs in ([], ["world"], ["world"]):
-        study.add_cell({"name": "a", "job": "j", "needs": needs}, config="seed: 3\n")
-    study.add_cell({"name": "b", "job": "j", "needs": []}, config="seed: 4\n")
-    cells = json.loads((study.path / STUDY).read_text())["cells"]
-    assert [(cell["name"], cell["needs"]) for cell in cells] == [("a", ["world"]), ("b", [])]
+    study.plan([(cell("a"), "seed: 3\n")])
+    study.plan([(cell("a", ["world"]), "seed: 3\n"), (cell("b"), "seed: 4\n")])
+    cells = Study.open(study.path).cells
+    assert [(one["name"], one["needs"]) for one in cells] == [("a", ["world"]), ("b", [])]
     assert (study.path / "cells" / "a.yaml").read_text() == "seed: 3\n"
+
+
+def test_settings_of_cells_that_are_gone_or_changed_are_written_again(tmp_path: Path) -> None:
+    study, planned = begin(tmp_path), [(cell("a"), "seed: 3\n"), (cell("b"), "seed: 4\n")]
+    study.plan(planned)
+    files = [study.path / "cells" / f"{name}.yaml" for name in "ab"]
+    files[0].unlink()
+    files[1].write_text("seed: 5\n")
+    study.plan(planned)
+    assert [file.read_text() for file in files] == ["seed: 3\n", "seed: 4\n"]
 
 
 def test_the_runs_are_opened_in_the_order_they_are_compared_in(tmp_path: Path) -> None:
@@ -113,12 +127,12 @@ def test_the_runs_are_opened_in_the_order_they_are_compared_in(tmp_path: Path) -
 def test_an_unfinished_study_has_the_runs_that_are_scored(tmp_path: Path) -> None:
     study = begin(tmp_path)
     score = {"metric": "accuracy", "value": 0.5, "n": 2, "interval": [0.1, 0.9]}
-    for name, scores in {"world": {}, "scored": {"test": score}, "going": None}.items():
-        study.add_cell({"name": name, "job": "job", "needs": []}, config="")
+    found = {"world": {}, "scored": {"test": score}, "going": None}
+    study.plan([(cell(name), "") for name in (*found, "later")])
+    for name, scores in found.items():
         run = Run.begin("job", {}, RunPlace(study.path, name))
         if scores is not None:
             run.finish({"scores": scores})
-    study.add_cell({"name": "later", "job": "job", "needs": []}, config="")
     assert [run.name for run in study.begun()] == ["world", "scored", "going"]
     assert [run.name for run in study.opened()] == ["scored"]
 
@@ -143,6 +157,13 @@ def test_a_run_that_is_named_but_gone_is_told(tmp_path: Path) -> None:
         closed(begin(tmp_path), "ghost").opened()
 
 
+@pytest.mark.parametrize("cells", ['"a"', '["a"]', '[{"name": "a"}]', "{}"])
+def test_cells_that_are_none_are_refused(tmp_path: Path, cells: str) -> None:
+    (tmp_path / STUDY).write_text(f'{{"runs": [], "cells": {cells}}}')
+    with pytest.raises(DamagedFileError, match=r"each of its cells needs a name and a job\.$"):
+        Study.open(tmp_path)
+
+
 @pytest.mark.parametrize("content", ["{}", '{"runs": "a"}', '{"runs": [1]}'])
 def test_a_study_that_names_no_list_of_runs_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / STUDY).write_text(content)
@@ -158,7 +179,7 @@ def test_a_study_file_that_is_no_json_is_told_with_its_line(tmp_path: Path) -> N
 
 def test_a_study_made_by_hand_needs_no_title(tmp_path: Path) -> None:
     (tmp_path / STUDY).write_text('{"runs": ["a"]}')
-    assert Study.open(tmp_path) == Study(tmp_path, None, ["a"], [])
+    assert Study.open(tmp_path) == Study(tmp_path, None, ["a"], [], cells=[])
 
 
 def test_only_the_one_who_made_a_study_takes_it_back_and_only_untouched(tmp_path: Path) -> None:
@@ -170,5 +191,19 @@ def test_only_the_one_who_made_a_study_takes_it_back_and_only_untouched(tmp_path
     study.discard_if_untouched()
     assert study.path.exists()
     (study.path / "run" / "metrics.jsonl").unlink()
+    (study.path / "run").rmdir()
+    study.plan([(cell("asked"), "")])
+    asked = Run.begin("job", {}, RunPlace(study.path, "asked"))
+    asked.resolve_once("hardware", lambda: {"precision": "float32"})
+    asked.finish({"scores": {}})
+    study.discard_if_untouched()
+    assert asked.finished, "a model was asked"
+    shutil.rmtree(asked.path)
     study.discard_if_untouched()
     assert not study.path.exists()
+
+
+def test_a_kill_while_it_is_made_does_not_lock_anybody_out(tmp_path: Path) -> None:
+    (tmp_path / ".mine.99.tmp").mkdir()
+    (tmp_path / ".mine.99.tmp" / STUDY).write_text("{")
+    assert begin(tmp_path).is_new

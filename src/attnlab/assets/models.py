@@ -52,7 +52,7 @@ def _cached(name: str) -> Path | None:
     except ValueError:  # no model can have this name
         return None
     folder = Path(config).parent if isinstance(config, str) else None
-    return folder if folder is not None and _is_whole(folder) else None
+    return folder if folder is not None and _is_whole(folder) else _newest_download(name)
 
 
 def _newest_download(name: str) -> Path | None:

@@ -134,7 +134,8 @@ def _notes(
 ) -> list[str]:
     """List what makes a score doubtful."""
     notes = []
-    if len(conditions_of(runs)) == 1:
+    notes += _computed_differently(runs)
+    if len(runs) > 1 and len(conditions_of(runs)) == 1:
         notes.append("These runs differ in the seed alone: one condition, nothing to compare.")
     if "prediction" in metric.columns:
         for run in runs:
@@ -155,3 +156,16 @@ def _notes(
         if "ledger" in run.record:
             notes += [f"{run.name}: {note}." for note in ledger_notes(run.record["ledger"])]
     return notes
+
+
+def _computed_differently(runs: Sequence[Run]) -> list[str]:
+    """Say so where runs were computed in different precisions, which no setting shows."""
+    used: dict[str, list[str]] = {}
+    for run in runs:
+        precision = run.config["resolved"].get("hardware", {}).get("precision")
+        if precision:
+            used.setdefault(precision, []).append(run.name)
+    if len(used) < 2:
+        return []
+    told = "; ".join(f"{precision}: {', '.join(names)}" for precision, names in used.items())
+    return [f"These runs were computed in different precisions ({told})."]

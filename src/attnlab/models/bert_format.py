@@ -240,7 +240,7 @@ def _classes(config: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _ours(tensors: Mapping[str, Tensor], path: Path) -> dict[str, Tensor]:
-    """Rename a file's tensors, in float32; what has no place in a BERT is refused by name."""
+    """Rename a file's tensors, in float32 at least; refuse what has no place in a BERT by name."""
     there = {_usual(name): value for name, value in tensors.items()}
     names = {there: ours for ours, there in PARTS}
     found, strange = {}, []
@@ -254,7 +254,7 @@ def _ours(tensors: Mapping[str, Tensor], path: Path) -> dict[str, Tensor]:
         if ours is None:
             strange.append(name)
         else:
-            found[ours] = value.float()
+            found[ours] = value if value.dtype == torch.float64 else value.float()
     if strange:
         raise UserError(
             f"{path} holds {len(strange)} tensors that have no place in a BERT: {_listed(strange)}."

@@ -41,6 +41,7 @@ class CompactEmbedding:
 
     def grow(self, body: Bert, whole: Float[Tensor, "V D"]) -> None:
         """Put a model's table back into the whole one, whose other rows are as they were."""
-        table = whole.clone()
-        table[torch.from_numpy(self.ids)] = body.embeddings.words.weight.detach().to(table)
+        learned = body.embeddings.words.weight.detach()
+        table = whole.to(learned, copy=True)
+        table[torch.from_numpy(self.ids)] = learned
         body.embeddings.words = nn.Embedding(len(table), table.shape[1], _weight=table)

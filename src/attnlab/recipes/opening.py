@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from rich.console import Console
 from attnlab.attention import fast_path
 from attnlab.attention.assemble import hash_of_users_files
 from attnlab.attention.settings import AttentionSettings
+from attnlab.config import to_dict
 from attnlab.recipes.files import refuse_changed_files
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training import hardware
@@ -20,26 +22,39 @@ from attnlab.training.settings import TrainingSettings
 FUSED_FROM = "fused_attention_from"
 
 
+@dataclass(frozen=True)
+class Inputs:
+    """What a run computes from, which must not change under it."""
+
+    files: Mapping[str, Path]
+    """What it reads, by the name of the setting."""
+    attention: AttentionSettings = AttentionSettings()
+    source: Run | None = None
+    """The run whose model it asks: in the precision, and by the way through attention, that the
+    model was trained with."""
+
+
+def finished_run(
+    job: str, settings: Any, *, place: RunPlace, files: Mapping[str, Path]
+) -> Run | None:
+    """Return the run of these settings if it is finished; of its files, some may be gone."""
+    run = Run.find(job, to_dict(settings), place)
+    if run is None or not run.finished:
+        return None
+    refuse_changed_files(run, files)
+    precision_of(run)  # refuses an environment that asks for another one
+    return run
+
+
 @contextmanager
 def open_run(
-    job: str,
-    settings: Any,
-    *,
-    place: RunPlace,
-    console: Console,
-    files: Mapping[str, Path],
-    attention: AttentionSettings,
-    source: Run | None = None,
+    job: str, settings: Any, inputs: Inputs, *, place: RunPlace, console: Console
 ) -> Iterator[Session]:
-    """Begin or continue a run; ``files`` are what it reads, ``source`` is the run that it asks.
-
-    A model is asked in the precision, and by the way through attention, that it was trained with.
-    """
-    training = getattr(settings, "training", None) or _asking(source)
+    """Begin or continue a run that is not finished, and settle what it computes with and from."""
+    training = getattr(settings, "training", None) or _asking(inputs.source)
     with open_session(job, settings, training, place=place, console=console) as session:
-        session.processes.from_lead(lambda: refuse_changed_files(session.run, files))
-        if not session.run.finished:
-            _pin_attention(session, attention, source)
+        session.processes.from_lead(lambda: refuse_changed_files(session.run, inputs.files))
+        _pin_attention(session, inputs.attention, inputs.source)
         yield session
 
 

@@ -14,11 +14,11 @@ from typing import Any, Generic, TypeVar
 
 from rich.console import Console
 
-from attnlab.config import to_dict, to_yaml
-from attnlab.errors import UserError
+from attnlab.config import from_dict, to_dict, to_yaml
+from attnlab.errors import BusyError, UserError
 from attnlab.recipes.jobs import find_job
 from attnlab.runs.directory import Run, RunPlace, run_name
-from attnlab.runs.study import Study, StudyOutcome
+from attnlab.runs.study import STUDY, Study, StudyOutcome
 from attnlab.training.distributed import Processes, join_processes
 
 SettingsT = TypeVar("SettingsT")
@@ -62,25 +62,36 @@ class StudyPlan(Generic[SettingsT]):
 
 def run_study(job: str, settings: Any, *, place: RunPlace, console: Console) -> Study:
     """Run every cell that is not finished, in the order of their needs; goes on by itself."""
-    study_plan: StudyPlan[Any] = find_job(job).study
     # however a user writes the path, it is the same study
     path = (place.root / run_name(job, to_dict(settings), place.name)).resolve()
+    study_plan: StudyPlan[Any] = find_job(job).study
     finished: dict[str, Run] = {}
-    cells = study_plan.plan(settings, Finished(path, finished))
+
+    def plan() -> Sequence[Cell]:
+        if (path / STUDY).exists() and Study.open(path).is_closed:
+            return _planned_before(path)  # what it was planned from may be gone
+        return study_plan.plan(settings, Finished(path, finished))
+
+    cells = plan()  # a mistake is found before there is a folder
     with _open(job, settings, place, study_plan.title) as processes:
+        processes.from_lead(partial(_write_plan, path, cells))
         while waiting := ready(cells, finished):
             cell = waiting[0]
-            processes.from_lead(partial(_announce, path, cell))
             run, cell_place = find_job(cell.job).run, RunPlace(path, cell.name)
             finished[cell.name] = run(cell.settings, place=cell_place, console=console)
-            cells = study_plan.plan(settings, Finished(path, finished))
-        outcome = study_plan.close(settings, Finished(path, finished))
-        processes.from_lead(lambda: Study.open(path).close(outcome))
+            cells = plan()
+            processes.from_lead(partial(_write_plan, path, cells))
+        if not Study.open(path).is_closed:
+            processes.from_lead(
+                lambda: Study.open(path).close(study_plan.close(settings, Finished(path, finished)))
+            )
     return Study.open(path)
 
 
 def ready(cells: Sequence[Cell], finished: Mapping[str, Run]) -> list[Cell]:
     """Return the cells that are not finished and need nothing that is not."""
+    names = [cell.name for cell in cells]
+    assert len(set(names)) == len(names), f"two cells share a name: {names}"
     waiting = [cell for cell in cells if cell.name not in finished]
     found = [cell for cell in waiting if all(need in finished for need in cell.needs)]
     stuck = [cell.name for cell in waiting]
@@ -88,18 +99,26 @@ def ready(cells: Sequence[Cell], finished: Mapping[str, Run]) -> list[Cell]:
     return found
 
 
-def _announce(path: Path, cell: Cell) -> None:
-    """Write down how to run a cell, so that anybody can."""
-    config = f"cells/{cell.name}.yaml"
-    Study.open(path).add_cell(
-        {
-            "name": cell.name,
-            "job": cell.job,
-            "needs": list(cell.needs),
-            "command": f"attnlab run {cell.job} --config {config} --name {cell.name} --runs .",
-        },
-        config=to_yaml(cell.settings),
-    )
+def _write_plan(path: Path, cells: Sequence[Cell]) -> None:
+    """Write down how to run every cell, so that anybody can."""
+    described = []
+    for cell in cells:
+        config = f"cells/{cell.name}.yaml"
+        command = f"attnlab run {cell.job} --config {config} --name {cell.name} --runs ."
+        values = {"name": cell.name, "job": cell.job, "needs": list(cell.needs)}
+        described.append(({**values, "command": command}, to_yaml(cell.settings)))
+    Study.open(path).plan(described)
+
+
+def _planned_before(path: Path) -> list[Cell]:
+    """Read the cells of a study again, as they were run."""
+    cells = []
+    for cell in Study.open(path).cells:
+        run = Run.open(path / cell["name"])
+        settings = find_job(cell["job"]).settings
+        values = from_dict(settings, run.config["settings"], origin=str(run.path))
+        cells.append(Cell(cell["name"], cell["job"], values, tuple(cell.get("needs", ()))))
+    return cells
 
 
 @contextmanager
@@ -114,6 +133,8 @@ def _open(job: str, settings: Any, place: RunPlace, title: str) -> Iterator[Proc
         processes.from_lead(begin)
         try:
             yield processes
+        except BusyError:
+            raise  # somebody else works in it
         except UserError:
             for study in begun:
                 study.discard_if_untouched()

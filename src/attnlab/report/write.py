@@ -25,6 +25,10 @@ def write_report(
     if len(paths) == 1 and (paths[0] / STUDY).exists():
         study = Study.open(paths[0])
         title, notes, runs = study.title, study.notes, study.opened()
+        if study.cells and not study.is_closed:
+            done = sum(run.finished for run in study.begun())
+            unfinished = f"This study is not finished: {done} of {len(study.cells)} cells are."
+            notes = [*notes, unfinished]
     else:
         title, notes, runs = None, (), [Run.open(path) for path in paths]
     document = build_report(runs, section, title=title, notes=notes)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from attnlab.errors import DamagedFileError, UserError
+from attnlab.errors import BusyError, DamagedFileError, UserError
 from attnlab.runs.files import (
     naming_the_path,
     read_json,
@@ -60,8 +60,19 @@ class Run:
         path = place.root / run_name(job, settings, place.name)
         if not path.exists() or is_empty_folder(path):
             _refuse_a_file_on_the_way(path)
-            if _make(path, {"job": job, "settings": settings}):
+            config = {"format": FORMAT, "job": job, "settings": settings, "resolved": {}}
+            if make_folder(path, CONFIG, config):
                 return cls(path, is_new=True)
+        run = cls.find(job, settings, place)
+        assert run is not None, f"{path} is gone"
+        return run
+
+    @classmethod
+    def find(cls, job: str, settings: Mapping[str, Any], place: RunPlace) -> "Run | None":
+        """Open the run of these settings, if there is one; one of other settings is refused."""
+        path = place.root / run_name(job, settings, place.name)
+        if not path.exists() or is_empty_folder(path):
+            return None
         run = cls.open(path)
         _refuse_other_settings(run, job, settings)
         return run
@@ -193,7 +204,7 @@ class Run:
             lock.seek(0)
             holder = lock.read().decode() or "unknown"
             lock.close()
-            raise UserError(
+            raise BusyError(
                 f"process {holder} is working on {self.path}. Wait for it, stop it, or give this"
                 " run another --name."
             ) from None
@@ -238,12 +249,15 @@ def is_empty_folder(path: Path) -> bool:
     return path.is_dir() and not any(path.iterdir())
 
 
-def _make(path: Path, config: Mapping[str, Any]) -> bool:
-    """Make a run's folder at once; return False if another process was quicker."""
+def make_folder(path: Path, name: str, content: Mapping[str, Any]) -> bool:
+    """Make a folder with one JSON file in it at once; return False if another process was quicker.
+
+    An empty folder in its place is replaced.
+    """
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     with naming_the_path(path):
         beside.mkdir(parents=True, exist_ok=True)
-        write_synced(beside / CONFIG, to_json({"format": FORMAT, **config, "resolved": {}}))
+        write_synced(beside / name, to_json(content))
         try:
             beside.rename(path)
         except OSError:
@@ -280,7 +294,12 @@ def list_runs(root: Path) -> tuple[list[Run], list[str]]:
         return [], []
     runs, problems = [], []
     files = [*root.glob(f"*/{CONFIG}"), *root.glob(f"*/*/{CONFIG}")]  # the latter in studies
-    folders = [file.parent for file in files if not file.parent.name.startswith(".")]
+    inside_runs = {file.parent for file in files if (file.parent.parent / CONFIG).exists()}
+    folders = [
+        file.parent
+        for file in files
+        if not file.parent.name.startswith(".") and file.parent not in inside_runs
+    ]
     for path in sorted(folders, key=lambda p: p.stat().st_mtime, reverse=True):
         try:
             run = Run.open(path)

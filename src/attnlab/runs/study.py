@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from attnlab.errors import UserError
+from attnlab.errors import DamagedFileError, UserError
 from attnlab.runs.directory import (
     FORMAT,
     METRICS,
@@ -22,6 +22,7 @@ from attnlab.runs.directory import (
     RunPlace,
     differences,
     is_empty_folder,
+    make_folder,
     refuse_other_format,
     run_name,
 )
@@ -56,6 +57,10 @@ class Study:
     """The job that it is; None if a user wrote the file."""
     featured: str | None = None
     """The run whose answers are worth showing."""
+    cells: Sequence[Mapping[str, Any]] = ()
+    """Every cell that is planned by now: name, job, needs, command."""
+    is_closed: bool = False
+    """Whether all cells are finished, and what they come to is written down."""
     is_new: bool = False
     """Whether this object made the folder."""
 
@@ -80,10 +85,8 @@ class Study:
         elif path.exists() and not is_empty_folder(path):
             raise UserError(f"{path} exists and is no study. Choose another --name.")
         else:
-            with naming_the_path(path):
-                path.mkdir(parents=True, exist_ok=True)
             content = {"format": FORMAT, **wanted, "title": title, "notes": [], "runs": []}
-            replace_file(path / STUDY, to_json(content | {CELLS: []}))
+            is_new = make_folder(path, STUDY, content | {CELLS: []})
         return replace(cls.open(path), is_new=is_new)
 
     @classmethod
@@ -93,6 +96,9 @@ class Study:
         names = study.get("runs")
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise UserError(f"{path / STUDY} must name its runs in a list called 'runs'.")
+        cells = study.get(CELLS, [])
+        if not isinstance(cells, list) or not all(_is_cell(cell) for cell in cells):
+            raise DamagedFileError(f"{path / STUDY}: each of its cells needs a name and a job.")
         if "job" in study:
             refuse_other_format(path, study)
         notes = study.get("notes")
@@ -100,17 +106,21 @@ class Study:
         title, job, featured = (
             str(study[key]) if study.get(key) else None for key in ("title", "job", "featured")
         )
-        return cls(path, title, names, told, job, featured)
+        return cls(path, title, names, told, job, featured, cells, bool(study.get("closed")))
 
-    def add_cell(self, cell: Mapping[str, Any], *, config: str) -> None:
-        """Name one more cell, and write the settings that its command reads."""
+    def plan(self, cells: Sequence[tuple[Mapping[str, Any], str]]) -> None:
+        """Name the cells that are known by now, each with the settings that its command reads."""
+        folder = self.path / CELLS
+        with naming_the_path(folder):
+            folder.mkdir(exist_ok=True)
+        for cell, config in cells:
+            file = folder / f"{cell['name']}.yaml"
+            if not file.exists() or file.read_bytes() != config.encode():
+                replace_file(file, config.encode())
         content = read_json(self.path / STUDY)
-        if cell not in content[CELLS]:
-            with naming_the_path(self.path / CELLS):
-                (self.path / CELLS).mkdir(exist_ok=True)
-            replace_file(self.path / CELLS / f"{cell['name']}.yaml", config.encode())
-            content[CELLS] = [c for c in content[CELLS] if c["name"] != cell["name"]] + [cell]
-            replace_file(self.path / STUDY, to_json(content))
+        planned = [dict(cell) for cell, _ in cells]
+        if content.get(CELLS) != planned:
+            replace_file(self.path / STUDY, to_json(content | {CELLS: planned}))
 
     def close(self, outcome: StudyOutcome) -> None:
         """Write down what the study came to."""
@@ -118,18 +128,22 @@ class Study:
             "notes": list(outcome.notes),
             "runs": list(outcome.compared),
             "featured": outcome.featured,
+            "closed": True,
         }
         replace_file(self.path / STUDY, to_json(content))
 
     def discard_if_untouched(self) -> None:
-        """Take back a folder that this object made and in which nothing has been trained."""
-        if self.is_new and not any(self.path.glob(f"*/{METRICS}")):
+        """Take back a folder that this object made and in which no model has worked yet."""
+        worked = any(self.path.glob(f"*/{METRICS}")) or any(
+            run.finished and "hardware" in run.config["resolved"] for run in self.begun()
+        )
+        if self.is_new and not worked:
             shutil.rmtree(self.path)
 
     def begun(self) -> list[Run]:
         """Open every cell that has been begun; of a file that a user wrote, the runs it names."""
-        cells = read_json(self.path / STUDY).get(CELLS) or [{"name": name} for name in self.runs]
-        folders = [self.path / cell["name"] for cell in cells]
+        names = [cell["name"] for cell in Study.open(self.path).cells] or self.runs
+        folders = [self.path / name for name in names]
         return [Run.open(folder) for folder in folders if folder.exists()]
 
     def opened(self) -> list[Run]:
@@ -142,3 +156,7 @@ class Study:
                 f"the study {self.path} has no runs to compare yet; its command goes on with it."
             )
         return scored
+
+
+def _is_cell(cell: Any) -> bool:
+    return isinstance(cell, dict) and all(isinstance(cell.get(key), str) for key in ("name", "job"))

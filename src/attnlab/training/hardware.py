@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
+from torch import nn
 
 from attnlab.errors import UserError
 from attnlab.runs import machine
@@ -29,6 +30,10 @@ class Hardware:
     def parameter_dtype(self) -> torch.dtype:
         """The type the weights are kept in; bfloat16 is only ever computed with."""
         return torch.float64 if self.precision == "float64" else torch.float32
+
+    def place(self, model: nn.Module) -> None:
+        """Move a model to where, and into the type that, it is computed with."""
+        model.to(self.device, self.parameter_dtype)
 
     def autocast(self) -> torch.autocast:
         """Return the context in which forward passes run."""
@@ -92,8 +97,8 @@ def refuse_other_precision(name: str, training: Mapping[str, Any], there: str) -
     asked = asked_precision()
     if asked and asked != there and training.get("precision", "auto") == "auto":
         raise UserError(
-            f"{PRECISION}={asked}, but {name} was begun in {there} and keeps to it. Unset"
-            f" {PRECISION}, or begin another run with --name."
+            f"{PRECISION}={asked}, but {name} was begun in {there} and keeps to it, whoever asks"
+            f" its model. Unset {PRECISION}, or train another run with --name."
         )
 
 

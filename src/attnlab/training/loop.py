@@ -64,7 +64,7 @@ class Training:
                 f"training.patience = {settings.patience} counts evaluations, but there are none"
                 " on the way: set training.evaluate_every as well."
             )
-        task.model.to(session.hardware.device, session.hardware.parameter_dtype)
+        session.hardware.place(task.model)
         self.steps = self._count_steps()
         groups = task.parameter_groups()
         self.optimization = Optimization(task.model, groups, settings, steps=self.steps)

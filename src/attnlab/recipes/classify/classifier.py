@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from math import log
 from typing import Any
 
+import torch
+
 from attnlab.data.batches import IGNORED
 from attnlab.data.labelled_text import Example
 from attnlab.data.text_batches import TextRow
@@ -76,6 +78,8 @@ def new_classifier(
     seed_torch(seed, "weights")
     kind = BertForCLSMLM if fills_in else BertForSequenceClassification
     model = kind(size, len(classes), pooler=pooler)
+    if any(tensor.dtype == torch.float64 for tensor in pretrained.tensors.values()):
+        model.double()  # or reading the weights would round them
     fresh = load_pretrained(model, pretrained, classes=classes)
     return Classifier(model, words, classes, max_len), fresh
 

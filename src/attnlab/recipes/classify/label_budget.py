@@ -20,6 +20,7 @@ from attnlab.recipes.classify.settings import ClassifySettings, LabelBudgetSetti
 from attnlab.recipes.classify.streams import unlabelled_rows
 from attnlab.recipes.classify.texts import read_texts
 from attnlab.recipes.classify.train import need_texts_and_model
+from attnlab.recipes.files import absolute_path
 from attnlab.recipes.studies import Cell, Finished, StudyPlan
 from attnlab.runs.study import StudyOutcome
 from attnlab.training.length import parse_length
@@ -38,7 +39,8 @@ def plan(settings: LabelBudgetSettings, finished: Finished) -> Sequence[Cell]:
         length = _length(base.training.length, labels or n_texts, settings)
         training = replace(base.training, length=length, seed=base.training.seed + seed)
         masked = replace(base.masked, alpha=alpha)
-        name = f"labels-{labels or 'all'}-alpha-{alpha:g}-seed-{training.seed}"
+        weight = repr(alpha).removesuffix(".0")  # two that differ a little are two cells
+        name = f"labels-{labels or 'all'}-alpha-{weight}-seed-{training.seed}"
         cell = replace(base, labels=labels, masked=masked, training=training)
         cells.append(Cell(name, "classify-train", cell))
     return cells
@@ -54,16 +56,12 @@ def with_absolute_paths(settings: ClassifySettings) -> ClassifySettings:
     text, model = settings.masked.text, Path(settings.model).expanduser()
     return replace(
         settings,
-        train=_absolute(settings.train),
-        dev=_absolute(settings.dev),
-        test=_absolute(settings.test),
-        model=_absolute(str(model)) if model.is_dir() else settings.model,
-        masked=replace(settings.masked, text=_absolute(text)),
+        train=absolute_path(settings.train),
+        dev=absolute_path(settings.dev),
+        test=absolute_path(settings.test),
+        model=absolute_path(settings.model) if model.is_dir() else settings.model,
+        masked=replace(settings.masked, text=absolute_path(text)),
     )
-
-
-def _absolute(path: str) -> str:
-    return str(Path(path).resolve()) if path else ""
 
 
 def _length(length: str, n_labels: int, settings: LabelBudgetSettings) -> str:

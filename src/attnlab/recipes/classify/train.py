@@ -6,7 +6,6 @@ from pathlib import Path
 from rich.console import Console
 
 from attnlab.assets.models import find_model
-from attnlab.attention.settings import AttentionSettings
 from attnlab.data.text_batches import TextRow
 from attnlab.errors import UserError
 from attnlab.evaluation.accuracy import share_right
@@ -19,7 +18,7 @@ from attnlab.recipes.classify.streams import labelled_stream, masked_stream
 from attnlab.recipes.classify.texts import ClassifyTexts, files_of, read_texts
 from attnlab.recipes.closing import LAST_STEP, close_run
 from attnlab.recipes.files import need
-from attnlab.recipes.opening import open_run
+from attnlab.recipes.opening import Inputs, finished_run, open_run
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.runs.predictions import column
 from attnlab.training.inference import inference
@@ -31,12 +30,10 @@ from attnlab.training.task import Evaluation
 def run_train(job: str, settings: ClassifySettings, *, place: RunPlace, console: Console) -> Run:
     """Learn from labelled text and leave the run with its record; resumes by itself."""
     need_texts_and_model(settings)
-    files, attention = files_of(settings), AttentionSettings()
-    with open_run(
-        job, settings, place=place, console=console, files=files, attention=attention
-    ) as session:
-        if session.run.finished:
-            return session.run
+    inputs = Inputs(files_of(settings))
+    if done := finished_run(job, settings, place=place, files=inputs.files):
+        return done
+    with open_run(job, settings, inputs, place=place, console=console) as session:
         # nobody but FineTuning holds the checkpoint: it lets go of what the model has copied
         fine_tuning = FineTuning(
             settings, _read_model(settings.model, session), read_texts(settings), session

@@ -45,7 +45,7 @@ class QASession:
         saved = open_saved(path, corpus=corpus)
         self.hardware = computing_like(saved.run)
         self.lm: LanguageModel = saved.load()
-        self.lm.model.to(self.hardware.device)
+        self.hardware.place(self.lm.model)
         self.samples = samples
         rows = saved.calibration
         # A corpus that is not `Name. Text` says nothing about whom it is about.

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from attnlab.attention.settings import AttentionSettings
+from attnlab.recipes.files import absolute_attention
 from attnlab.recipes.knowledge.settings import (
     DemoSettings,
     FinetuneSettings,
@@ -19,6 +20,7 @@ from attnlab.recipes.knowledge.settings import (
 from attnlab.recipes.knowledge.world import CORPUS, DEV, TEST, TRAIN, UNSEEN
 from attnlab.recipes.studies import Cell, Finished, StudyPlan
 from attnlab.runs.study import StudyOutcome
+from attnlab.training.length import parse_length
 
 TITLE = "Where were they born? Guessing, questions alone, and two models that have read about them"
 WORLD = "world"
@@ -27,6 +29,9 @@ COMPARED = ("majority", "questions-alone", "recall", "synthesizer")
 
 def plan(settings: DemoSettings, finished: Finished) -> Sequence[Cell]:
     """Make a world; then guess, learn from its questions alone, and read about its people."""
+    for length in (settings.training.length, settings.questions_length):
+        parse_length(length)  # a mistake in either is found before anything is trained
+    size = replace(settings.model, attention=absolute_attention(settings.model.attention))
     corpus, train, dev, test, unseen = (
         finished.path(WORLD, name) for name in (CORPUS, TRAIN, DEV, TEST, UNSEEN)
     )
@@ -36,14 +41,14 @@ def plan(settings: DemoSettings, finished: Finished) -> Sequence[Cell]:
         "dev": dev,
         "test": test,
         "held_out": settings.held_out,
-        "model": settings.model,
+        "model": size,
         "batch_tokens": settings.batch_tokens,
     }
     alone = replace(settings.training, length=settings.questions_length)
     reading = PretrainSettings(**common, training=settings.training)
     unseen = unseen if settings.world.unwritten else ""
     recall = replace(reading, unseen=unseen, samples=settings.samples)
-    model = replace(settings.model, attention=AttentionSettings("synthesizer"))
+    model = replace(size, attention=AttentionSettings("synthesizer"))
     needs = (WORLD,)
     return [
         Cell(WORLD, "knowledge-world", settings.world),

@@ -10,10 +10,10 @@ from attnlab.recipes.closing import close_run
 from attnlab.recipes.files import need
 from attnlab.recipes.knowledge.calibration import examine
 from attnlab.recipes.knowledge.language_model import LanguageModel, check_questions
-from attnlab.recipes.knowledge.saved import Saved, open_saved
+from attnlab.recipes.knowledge.saved import Saved, file_of, open_saved
 from attnlab.recipes.knowledge.settings import EvaluateSettings
 from attnlab.recipes.knowledge.texts import question_splits
-from attnlab.recipes.opening import open_run
+from attnlab.recipes.opening import Inputs, finished_run, open_run
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training.inference import inference
 from attnlab.training.session import Session
@@ -25,25 +25,20 @@ def run_evaluate(job: str, settings: EvaluateSettings, *, place: RunPlace, conso
     files = {"test": Path(settings.questions)}
     if settings.unseen:
         files["unseen"] = Path(settings.unseen)
+    asked = files | {"run": file_of(Path(settings.run))}
+    if done := finished_run(job, settings, place=place, files=asked):
+        return done
     eval_splits = {split: read_questions(path) for split, path in files.items()}
     saved = open_saved(Path(settings.run), corpus=settings.corpus)
-    with open_run(
-        job,
-        settings,
-        place=place,
-        console=console,
-        files=files | {"run": saved.file},
-        attention=saved.size.attention,
-        source=saved.run,
-    ) as session:
+    inputs = Inputs(asked, saved.size.attention, saved.run)
+    with open_run(job, settings, inputs, place=place, console=console) as session:
         session.insist("context", saved.context_sha256(), what=f"what {settings.run} has read")
-        if not session.run.finished:
-            lm = saved.load()
-            for questions in eval_splits.values():
-                check_questions(lm, questions)
-            session.processes.from_lead(
-                lambda: _answer(lm, saved, eval_splits, session, samples=settings.samples)
-            )
+        lm = saved.load()
+        for questions in eval_splits.values():
+            check_questions(lm, questions)
+        session.processes.from_lead(
+            lambda: _answer(lm, saved, eval_splits, session, samples=settings.samples)
+        )
         return session.run
 
 
@@ -56,7 +51,7 @@ def _answer(
     samples: int,
 ) -> None:
     """Ask, and close the run."""
-    lm.model.to(session.hardware.device)
+    session.hardware.place(lm.model)
     with inference(lm.model, session.hardware):
         found = examine(
             lm, eval_splits, samples=samples, corpus=saved.corpus, calibration=saved.calibration

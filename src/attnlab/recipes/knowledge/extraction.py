@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from attnlab.data.settings import WorldSettings
+from attnlab.recipes.files import absolute_attention
 from attnlab.recipes.knowledge.settings import (
     ExtractionSettings,
     FinetuneSettings,
@@ -74,7 +75,7 @@ def _cells(
         corpus=finished.path(world, CORPUS),
         tokenizer=settings.tokenizer,
         objective=ObjectiveSettings(condition.objective),
-        model=settings.model,
+        model=replace(settings.model, attention=absolute_attention(settings.model.attention)),
         batch_tokens=settings.batch_tokens,
         training=settings.pretraining,
     )

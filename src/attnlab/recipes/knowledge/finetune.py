@@ -14,10 +14,10 @@ from attnlab.recipes.knowledge.language_model_training import (
     build_objective,
     mixed_rows,
 )
-from attnlab.recipes.knowledge.saved import Saved, open_saved
+from attnlab.recipes.knowledge.saved import Saved, file_of, open_saved
 from attnlab.recipes.knowledge.settings import RECIPES, FinetuneSettings
 from attnlab.recipes.knowledge.texts import KnowledgeTexts, files_of, learn_tokenizer, read_texts
-from attnlab.recipes.opening import open_run
+from attnlab.recipes.opening import Inputs, finished_run, open_run
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training.loop import train
 from attnlab.training.session import Session
@@ -25,15 +25,15 @@ from attnlab.training.session import Session
 
 def run_finetune(job: str, settings: FinetuneSettings, *, place: RunPlace, console: Console) -> Run:
     """Learn from the training questions and leave the run with its record; resumes by itself."""
-    files, saved = files_of(settings), _start(settings)
-    if saved:
-        files["start"] = saved.file
+    files = files_of(settings)
+    if settings.start:
+        files["start"] = file_of(Path(settings.start))
+    if done := finished_run(job, settings, place=place, files=files):
+        return done
+    saved = _start(settings)
     size = saved.size if saved else settings.model
-    with open_run(
-        job, settings, place=place, console=console, files=files, attention=size.attention
-    ) as session:
-        if session.run.finished:
-            return session.run
+    inputs = Inputs(files, size.attention)
+    with open_run(job, settings, inputs, place=place, console=console) as session:
         texts, seed = read_texts(settings), settings.training.seed
         lm = saved.load() if saved else _new(settings, texts, session)
         # a new model has read nothing: the corpus gave it characters only

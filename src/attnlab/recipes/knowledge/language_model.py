@@ -148,7 +148,10 @@ def load_language_model(run: Run) -> LanguageModel:
     lm = new_language_model(size, tokenizer, max_len=max_len, seed=0)
     checkpoints = Checkpoints(run.path / "checkpoints", keep_last=1)
     step = run.record["best_step"] or run.record["steps"]
-    load_model_tensors(lm.model, checkpoints.load_model(step))
+    tensors = checkpoints.load_model(step)
+    if any(tensor.dtype == torch.float64 for tensor in tensors.values()):
+        lm.model.double()  # or reading the weights would round them
+    load_model_tensors(lm.model, tensors)
     return lm
 
 

@@ -11,19 +11,17 @@ from attnlab.recipes.knowledge.language_model_training import (
 )
 from attnlab.recipes.knowledge.settings import PretrainSettings
 from attnlab.recipes.knowledge.texts import files_of, learn_tokenizer, read_texts
-from attnlab.recipes.opening import open_run
+from attnlab.recipes.opening import Inputs, finished_run, open_run
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training.loop import train
 
 
 def run_pretrain(job: str, settings: PretrainSettings, *, place: RunPlace, console: Console) -> Run:
     """Learn from the corpus and leave the run with its record; resumes by itself."""
-    files, attention = files_of(settings), settings.model.attention
-    with open_run(
-        job, settings, place=place, console=console, files=files, attention=attention
-    ) as session:
-        if session.run.finished:
-            return session.run
+    inputs = Inputs(files_of(settings), settings.model.attention)
+    if done := finished_run(job, settings, place=place, files=inputs.files):
+        return done
+    with open_run(job, settings, inputs, place=place, console=console) as session:
         texts, seed = read_texts(settings), settings.training.seed
         tokenizer = learn_tokenizer(settings.tokenizer, texts, session)
         objective = build_objective(settings.objective, texts.corpus, tokenizer, texts.train)

@@ -26,8 +26,6 @@ class Saved:
 
     load: Callable[[], LanguageModel]
     size: ModelSettings
-    file: Path
-    """The file, or the run's record: what must not change under a run that goes on from it."""
     corpus: Sequence[str]
     """What it has read; nothing if that is not known any more."""
     calibration: Sequence[dict[str, Any]]
@@ -58,12 +56,16 @@ def open_saved(path: Path, *, corpus: str = "", dropout: float = 0.0) -> Saved:
     return Saved(
         lambda: load_language_model(run),
         saved_size(run),
-        run.path / RECORD,
         _read_by(run),
         run.predictions("held_out") if run.has_predictions("held_out") else [],
         run,
         _learned_by(run),
     )
+
+
+def file_of(path: Path) -> Path:
+    """Return what must not change under a run that goes on from a model, or asks it."""
+    return path / RECORD if path.is_dir() else path
 
 
 def _file(path: Path, corpus: str, dropout: float) -> Saved:
@@ -74,7 +76,7 @@ def _file(path: Path, corpus: str, dropout: float) -> Saved:
         )
     lines = read_corpus(Path(corpus))
     lm = language_model_of_params(path, characters_of(lines), dropout=dropout)
-    return Saved(lambda: lm, lm.size, path, lines, [])
+    return Saved(lambda: lm, lm.size, lines, [])
 
 
 def _read_by(run: Run) -> Sequence[str]:

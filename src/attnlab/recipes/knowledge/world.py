@@ -11,8 +11,8 @@ from attnlab.data.settings import WorldSettings
 from attnlab.data.world import World, make_world
 from attnlab.errors import UserError
 from attnlab.evaluation.intervals import percent
+from attnlab.recipes.closing import Splits, close_run
 from attnlab.recipes.without_training import run_without_training
-from attnlab.runs import machine
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.runs.files import naming_the_path, read_json, replace_file, to_json
 
@@ -34,7 +34,7 @@ def run_world(
     def work(run: Run) -> None:
         write_world(settings, run.path)
         if not run.finished:
-            run.finish({"job": job, "scores": {}, **machine.describe()})
+            close_run(run, {}, splits=Splits({}, inputs=[]))
 
     return run_without_training(job, settings, work, place=place, files={})
 
