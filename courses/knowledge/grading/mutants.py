@@ -19,11 +19,11 @@ class Mutant(NamedTuple):
     fails: tuple[str, ...]
 
 
-OURS = """        (row,) = corrupt([text], generator, block=block, sentinel=mark, closing=self.third_mark)
+OURS = """        (row,) = corrupt([text], generator, block=block, sentinel=sentinel, closing=self.third_mark)
         row += [PAD_TOKEN] * (block - len(row))
         return torch.tensor(row[:-1]), torch.tensor(row[1:])
 """
-BY_HAND = """        text = self._vocabulary.encode(self._documents[index])
+BY_HAND = """        text = self._tokenizer.encode(self._documents[index])
         longest = min(len(text), block * 7 // 8)
         cut = text[: int(generator.integers(min(4, longest), longest + 1))]
         size = int(generator.integers(1, max(1, len(cut) // 2) + 1))
@@ -43,7 +43,7 @@ DATASETS = (
     Mutant("span never at the end", "start = int(generator.integers(0, len(cut) - size + 1))", "start = int(generator.integers(0, max(1, len(cut) - size)))", ("any place",)),
     Mutant("span always in the middle", "start = int(generator.integers(0, len(cut) - size + 1))", "start = (len(cut) - size) // 2", ("any place",)),
     Mutant("span not moved", "[*prefix, sentinel, *suffix, sentinel, *span]", "[*prefix, sentinel, *span, sentinel, *suffix]", ("order",)),
-    Mutant("span left out", "[*prefix, sentinel, *suffix, sentinel, *span]", "[*prefix, sentinel, *suffix, mark]", ("order",)),
+    Mutant("span left out", "[*prefix, sentinel, *suffix, sentinel, *span]", "[*prefix, sentinel, *suffix, sentinel]", ("order",)),
     Mutant("suffix before prefix", "[*prefix, sentinel, *suffix, sentinel, *span]", "[*suffix, sentinel, *prefix, sentinel, *span]", ("order",)),
     Mutant("one mark only", "[*prefix, sentinel, *suffix, sentinel, *span]", "[*prefix, sentinel, *suffix, *span]", ("marks",)),
     Mutant("cut to the block less the marks", "longest = min(len(text), block * 7 // 8)", "longest = min(len(text), block - 2)", ("cut",)),

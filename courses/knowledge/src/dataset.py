@@ -44,8 +44,8 @@ class CharCorruptionDataset(Dataset[Example]):
                 f"block_size = {block_size} is too small: give {SMALLEST_BLOCK} or more."
             )
         self._documents = [line for _, line in _lines(data, "the text")]
-        self._vocabulary = CharacterTokenizer.of([data])
-        self.itos = dict(enumerate(self._vocabulary.characters))
+        self._tokenizer = CharacterTokenizer.of([data])
+        self.itos = dict(enumerate(self._tokenizer.characters))
         self.stoi = {character: token for token, character in self.itos.items()}
         self.vocab_size, self.block_size = len(self.itos), block_size
         self.third_mark = third_mark
@@ -56,10 +56,10 @@ class CharCorruptionDataset(Dataset[Example]):
 
     def __getitem__(self, index: int) -> Example:
         """Corrupt a document afresh."""
-        text = self._vocabulary.encode(self._documents[index][: self.block_size])
+        text = self._tokenizer.encode(self._documents[index][: self.block_size])
         generator = np.random.default_rng(int(torch.randint(2**62, ())))
-        mark, block = self._vocabulary.sentinel, self.block_size
-        (row,) = corrupt([text], generator, block=block, sentinel=mark, closing=self.third_mark)
+        sentinel, block = self._tokenizer.sentinel, self.block_size
+        (row,) = corrupt([text], generator, block=block, sentinel=sentinel, closing=self.third_mark)
         row += [PAD_TOKEN] * (block - len(row))
         return torch.tensor(row[:-1]), torch.tensor(row[1:])
 
