@@ -66,11 +66,11 @@ def changed(text: str, old: str, new: str) -> str:
 
 
 BY_HAND = mutants.dataset_by_hand()
-ROW = "[*prefix, mark, *suffix, mark, *span]"
+ROW = "[*prefix, sentinel, *suffix, sentinel, *span]"
 RIGHT_DATASETS = {
     "ours": (COURSE / "src" / "dataset.py").read_text(encoding="utf-8"),
     "by hand": BY_HAND,
-    "three marks": changed(BY_HAND, ROW, ROW.replace("*span]", "*span, mark]")),
+    "three marks": changed(BY_HAND, ROW, ROW.replace("*span]", "*span, sentinel]")),
     "as long as the block": changed(BY_HAND, "* (block - len(row))", "* (block + 1 - len(row))"),
     "an eighth to three eighths": changed(
         BY_HAND,
@@ -146,7 +146,7 @@ def test_parameters_of_another_shape_are_told(
 def drawn(seed: int, block: int, many: int) -> Any:
     """Draw from the last document at once, as the data set would one by one."""
     document = list(range(2, 2 + corruption.LENGTHS[-1]))
-    rows = corrupt([document] * many, np.random.default_rng(seed), block=block, mark=1)
+    rows = corrupt([document] * many, np.random.default_rng(seed), block=block, sentinel=1)
     filled = np.zeros((many, block), dtype=np.int64)
     for line, row in zip(filled, rows, strict=True):
         line[: len(row)] = row
