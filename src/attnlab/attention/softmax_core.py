@@ -1,4 +1,4 @@
-"""What the variants share that give every pair of tokens a score."""
+"""Shared by variants that score every pair of tokens."""
 
 from collections.abc import Callable
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Jobs that train nothing: one process does the work, and torch is not loaded for it."""
+"""Jobs that train nothing: one process does the work, without loading torch."""
 
 import os
 from collections.abc import Callable, Mapping
