@@ -1,4 +1,4 @@
-"""Shared by variants that score every pair of tokens."""
+"""What the variants share that give every pair of tokens a score."""
 
 from collections.abc import Callable
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Jobs that train nothing: one process does the work, without loading torch."""
+"""Jobs that train nothing: one process does the work, and torch is not loaded for it."""
 
 import os
 from collections.abc import Callable, Mapping
