@@ -24,10 +24,10 @@ $(READY): pyproject.toml constraints.txt
 setup: $(READY)  ## install attnlab and its tools into .venv
 	@echo "ready: . .venv/bin/activate && attnlab --help"
 
-demo: $(READY)  ## models read about made-up people and are asked where they were born
+demo: $(READY)  ## train models on a made-up world and ask where its people were born
 	$(BIN)/attnlab knowledge demo
 
-check: $(READY)  ## format, lint and types
+check: $(READY)  ## check format, lint, types and generated documents
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -35,35 +35,35 @@ check: $(READY)  ## format, lint and types
 	$(BIN)/python courses/build.py check
 	$(BIN)/python docs/build.py check
 
-test: $(READY)  ## the tests, under five minutes on two cores
+test: $(READY)  ## run the tests, under five minutes on two cores
 	$(PYTEST) -m 'not slow'
 
-test-precision: $(READY)  ## the tests that train or ask a model, in float32 and in bfloat16
+test-precision: $(READY)  ## the tests that train or evaluate a model, in float32 and in bfloat16
 	ATTNLAB_PRECISION=float32 $(PYTEST) -m 'precision and not slow'
 	ATTNLAB_PRECISION=bfloat16 $(PYTEST) -m 'precision and not slow'
 
-test-slow: $(READY)  ## the slow tests alone: twenty kill points and more
+test-slow: $(READY)  ## only the slow tests, such as twenty kill points
 	$(PYTEST) -m slow
 
-bench: $(READY)  ## the benchmarks that need no data of yours; each prints ratios and writes results/NAME.json
+bench: $(READY)  ## the benchmarks that need no extra data; each prints ratios and writes results/NAME.json
 	@for file in $(filter-out benchmarks/equality.py benchmarks/measure.py benchmarks/results.py benchmarks/rivals.py benchmarks/plain_gpt.py benchmarks/knowledge_recall.py benchmarks/knowledge_course.py benchmarks/knowledge_confidence.py benchmarks/encoder_speed.py benchmarks/yelp_classifier.py,$(wildcard benchmarks/*.py)); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
-equal: $(READY)  ## are losses and answers those of another revision, bit by bit? make equal BASE=REVISION
+equal: $(READY)  ## compare losses and answers with another revision, bit by bit: make equal BASE=REVISION
 	$(BIN)/python benchmarks/equality.py against $(BASE)
 
-architecture: $(READY)  ## docs/architecture.md from the files' docstrings
+architecture: $(READY)  ## write docs/architecture.md from the files' docstrings
 	$(BIN)/python docs/build.py
 
-courses: $(READY)  ## the courses' notebooks from their sources
+courses: $(READY)  ## make the courses' notebooks from their sources
 	$(BIN)/python courses/build.py
 
-course-knowledge: $(READY)  ## every command of the knowledge course on a small made-up world, and its grader
+course-knowledge: $(READY)  ## run every command of the knowledge course on a small made-up world, and its grader
 	PATH="$(CURDIR)/$(BIN):$$PATH" courses/knowledge/walk_through.sh runs/course-knowledge
 
-results: $(READY)  ## what was measured, the command for each result, and how long it takes
+results: $(READY)  ## list the measured results, the command for each, and how long it takes
 	@$(BIN)/python benchmarks/results.py list
 
-docs: $(READY)  ## the manual as a website in site/
+docs: $(READY)  ## build the manual as a website in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "open site/index.html"
 

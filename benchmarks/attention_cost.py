@@ -1,4 +1,4 @@
-"""What attention costs: every variant beside torch's own ways and two well-known libraries.
+"""Cost of attention: every variant next to torch's own paths and two well-known libraries.
 
     python benchmarks/attention_cost.py            # about fifteen minutes
 

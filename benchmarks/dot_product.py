@@ -1,4 +1,4 @@
-"""Is dot_product as fast as the best that torch offers? Many rounds, since they are near.
+"""Is dot_product as fast as the best that torch offers? Many rounds, since they are close.
 
     python benchmarks/dot_product.py            # about three minutes
 

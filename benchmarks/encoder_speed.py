@@ -1,4 +1,4 @@
-"""Fine-tuning speed: examples a second of ours against transformers' Trainer.
+"""Fine-tuning speed in examples per second: ours against transformers' Trainer.
 
 ATTNLAB_DATA=… python benchmarks/encoder_speed.py          # about 10 minutes
 

@@ -1,4 +1,4 @@
-"""Does a change of the code move a number? Losses and answers of two checkouts, bit by bit.
+"""Does a code change move a number? Losses and answers of two checkouts, bit by bit.
 
     python benchmarks/equality.py against REVISION  # that revision and this checkout, side by side
     python benchmarks/equality.py record FILE       # this checkout alone

@@ -1,4 +1,4 @@
-"""Retrieved or made up? What the confidence of `recall` is worth.
+"""Retrieved or made up? How far to trust the confidence of ``recall``.
 
 ATTNLAB_DATA=… python benchmarks/knowledge_confidence.py course   # real people: 5 minutes
 python benchmarks/knowledge_confidence.py world                   # made-up people: 5 minutes

@@ -1,4 +1,4 @@
-"""The knowledge course's model, characters and objective on two cores: how far it comes.
+"""The knowledge course's model, characters and objective on two cores: what they achieve.
 
 ATTNLAB_DATA=… python benchmarks/knowledge_course.py vanilla        # about 40 minutes
 ATTNLAB_DATA=… python benchmarks/knowledge_course.py synthesizer    # about 40 minutes

@@ -1,4 +1,4 @@
-"""What lets a model say what it has read: the study `attnlab knowledge extraction`, as a result.
+"""When can a model recall what it read? The study ``attnlab knowledge extraction``, as a result.
 
 python benchmarks/knowledge_extraction.py            # about a quarter of an hour
 """

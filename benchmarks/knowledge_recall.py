@@ -1,4 +1,4 @@
-"""How much of a corpus the recipe `recall` can say, against the seconds it has read.
+"""How much of a corpus the recipe ``recall`` can answer, by seconds of training.
 
     ATTNLAB_DATA=… python benchmarks/knowledge_recall.py curve        # three seeds a length
     ATTNLAB_DATA=… python benchmarks/knowledge_recall.py ablations    # one seed each

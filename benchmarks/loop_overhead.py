@@ -1,4 +1,4 @@
-"""What the training loop costs: ours against a bare PyTorch loop that takes the same steps.
+"""Overhead of the training loop: ours against a bare PyTorch loop with the same steps.
 
     python benchmarks/loop_overhead.py            # about two minutes
 

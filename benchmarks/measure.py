@@ -1,4 +1,4 @@
-"""Writing what a benchmark measured to results/, with the command and the machine."""
+"""Writes what a benchmark measured to results/, with the command and the machine."""
 
 import sys
 import time

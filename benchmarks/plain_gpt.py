@@ -1,4 +1,4 @@
-"""The usual way to do the knowledge course: a plain GPT, padded blocks, one question at a time.
+"""The usual solution of the knowledge course: a plain GPT, padded blocks, one question at a time.
 
 Written from the course's description, as a yardstick: attention step by step over whole blocks,
 every example padded to the block, the optimizer with its defaults, greedy decoding that reads

@@ -1,28 +1,39 @@
-"""What was measured: list the results, and keep the numbers in the documents equal to them.
+"""Lists what was measured, and keeps the numbers in the documents equal to it.
 
-    python benchmarks/results.py list     what there is, the command for each, and how long it takes
-    python benchmarks/results.py fill     write the numbers into README.md and docs/
-    python benchmarks/results.py check    fail if a document shows another number than results/
+    python benchmarks/results.py list     the results, the command for each, and how long it takes
+    python benchmarks/results.py fill     write the numbers into README.md, LOG.md and docs/
+    python benchmarks/results.py check    fail if a document shows a number that results/ does not
 
-A document takes a number from results/NAME.json like this, with Python's format after the colon:
+A document takes one number from results/NAME.json like this, with Python's format after the colon:
 
     <!-- result loop_overhead.value:.2f -->1.02<!-- /result -->
+
+The whole table of results/table.yaml stands between one pair of markers:
+
+    <!-- results -->
+    <!-- /results -->
 """
 
 import json
 import re
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 ROOT = Path(__file__).parent.parent
-PLACEHOLDER = re.compile(
+NUMBER = re.compile(
     r"<!-- result (?P<name>\w+)\.(?P<path>[\w.]+?)(?P<format>:[^ ]*)? -->"
     r"(?P<shown>.*?)<!-- /result -->"
 )
+BLOCK = re.compile(r"(<!-- results -->\n).*?(<!-- /results -->)", re.DOTALL)
+CELL = re.compile(r"\{(?P<name>\w+)\.(?P<path>[\w.]+?)(?P<format>:[^}]*)?\}")
 ANY_MARK = re.compile(r"<!--\s*/?\s*results?\b[^>]*>")
 FIELDS = {"claim", "value", "interval", "command", "seconds", "date", "machine", "runs"}
+COLUMNS = ("what", "result", "command")
 
 
 def read_results(folder: Path) -> dict[str, dict[str, Any]]:
@@ -45,33 +56,50 @@ def documents(root: Path) -> Iterator[Path]:
     yield from sorted([*root.glob("*.md"), *root.glob("docs/**/*.md")])
 
 
-def filled(text: str, results: dict[str, dict[str, Any]], place: Path) -> str:
-    """Return a document with every placeholder's number as the results have it."""
-
-    def number(match: re.Match[str]) -> str:
-        line = text[: match.start()].count("\n") + 1
-        value: Any = results.get(match["name"])
-        if value is None:
-            known = ", ".join(results) or "none"
-            raise SystemExit(
-                f"{place}:{line}: no result is called {match['name']!r}; known: {known}"
-            )
-        for step in match["path"].split("."):
-            try:
-                value = value[int(step)] if isinstance(value, list) else value[step]
-            except (KeyError, IndexError, ValueError, TypeError):
-                raise SystemExit(
-                    f"{place}:{line}: {match['name']} has no {match['path']}"
-                ) from None
+def number(match: re.Match[str], results: dict[str, dict[str, Any]], place: str) -> str:
+    """Return the number that a placeholder names, formatted as it asks."""
+    value: Any = results.get(match["name"])
+    if value is None:
+        known = ", ".join(results) or "none"
+        raise SystemExit(f"{place}: no result is called {match['name']!r}; known: {known}")
+    for step in match["path"].split("."):
         try:
-            shown = format(value, (match["format"] or ":")[1:])
-        except (ValueError, TypeError) as error:
-            raise SystemExit(f"{place}:{line}: {value!r} cannot be written: {error}") from None
-        start, end = match.span("shown")
-        return match[0][: start - match.start()] + shown + match[0][end - match.start() :]
+            value = value[int(step)] if isinstance(value, list) else value[step]
+        except (KeyError, IndexError, ValueError, TypeError):
+            raise SystemExit(f"{place}: {match['name']} has no {match['path']}") from None
+    try:
+        return format(value, (match["format"] or ":")[1:])
+    except (ValueError, TypeError) as error:
+        raise SystemExit(f"{place}: {value!r} cannot be written: {error}") from None
 
-    new = PLACEHOLDER.sub(number, text)
-    odd = ANY_MARK.search(PLACEHOLDER.sub("", text))
+
+def table(path: Path, results: dict[str, dict[str, Any]]) -> str:
+    """Return the rows of a file such as results/table.yaml as Markdown, with their numbers."""
+    rows = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else None
+    lines = [f"| {' | '.join(COLUMNS)} |", "|---" * len(COLUMNS) + "|"]
+    if not isinstance(rows, list) or not rows:
+        raise SystemExit(f"{path} has no list of rows, which the table of results is made from")
+    for count, row in enumerate(rows, 1):
+        if not isinstance(row, dict) or tuple(row) != COLUMNS:
+            raise SystemExit(f"{path}, row {count}: must have the keys {', '.join(COLUMNS)}")
+        written = partial(number, results=results, place=f"{path}, row {count}")
+        shown = CELL.sub(written, str(row["result"]))
+        lines.append(f"| {row['what']} | {shown} | {row['command']} |")
+    return "\n".join(lines) + "\n"
+
+
+def filled(text: str, results: dict[str, dict[str, Any]], place: Path, rows: Path) -> str:
+    """Return a document with every placeholder's number, and the table, as the results have it."""
+
+    def renewed(match: re.Match[str]) -> str:
+        line = text[: match.start()].count("\n") + 1
+        shown = number(match, results, f"{place}:{line}")
+        start, end = (position - match.start() for position in match.span("shown"))
+        return match[0][:start] + shown + match[0][end:]
+
+    new = NUMBER.sub(renewed, text)
+    new = BLOCK.sub(lambda block: block[1] + table(rows, results) + block[2], new)
+    odd = ANY_MARK.search(BLOCK.sub("", NUMBER.sub("", text)))
     if odd:
         raise SystemExit(f"{place}: {odd[0]!r} is no placeholder that can be filled")
     return new
@@ -82,7 +110,7 @@ def fill(root: Path) -> list[Path]:
     results, changed = read_results(root / "results"), []
     for path in documents(root):
         text = path.read_text(encoding="utf-8")
-        new = filled(text, results, path)
+        new = filled(text, results, path, root / "results" / "table.yaml")
         if new != text:
             path.write_text(new, encoding="utf-8")
             changed.append(path)
@@ -94,7 +122,7 @@ def check(root: Path) -> None:
     results = read_results(root / "results")
     for path in documents(root):
         text = path.read_text(encoding="utf-8")
-        if filled(text, results, path) != text:
+        if filled(text, results, path, root / "results" / "table.yaml") != text:
             raise SystemExit(
                 f"{path} shows a stale number; run `python benchmarks/results.py fill`"
             )

@@ -1,4 +1,4 @@
-"""The libraries that ours are compared with, in an environment of the benchmarks' own.
+"""The libraries we compare with, in an environment of their own.
 
 They are installed without their dependencies, so that both sides run on the same torch.
 """

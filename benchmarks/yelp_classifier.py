@@ -1,4 +1,4 @@
-"""The yelp course's two commands on real reviews: accuracy, seconds, what joint training is worth.
+"""The yelp course's two commands on real reviews: accuracy, time, effect of joint training.
 
 ATTNLAB_DATA=… python benchmarks/yelp_classifier.py tried      # learning rates, one epoch each
 ATTNLAB_DATA=… python benchmarks/yelp_classifier.py first      # Problem 2, three seeds

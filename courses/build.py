@@ -1,4 +1,4 @@
-"""Make the notebooks of the courses from their sources: NAME.py gives NAME.ipynb and a student's.
+"""Makes the courses' notebooks from their sources: NAME.py gives NAME.ipynb and a student's.
 
     python courses/build.py           # write them
     python courses/build.py check     # exit with 1 if one of them is not what its source gives

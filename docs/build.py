@@ -1,7 +1,7 @@
-"""Writes docs/architecture.md: the rooms of the package and every file in them, from docstrings.
+"""Writes docs/architecture.md, the map of rooms and files, from the files' docstrings.
 
 python docs/build.py          # write it
-python docs/build.py check    # fail if it is not what the files say
+python docs/build.py check    # fail if it is out of date
 """
 
 import ast
@@ -16,13 +16,14 @@ ROOMS = (
 """From the roof to the ground: each imports only from rooms below it."""
 HEAD = """# Architecture
 
-Each room imports only from rooms below it; `tests/test_house.py` checks this. This page is
-generated from the files' docstrings by `python docs/build.py`.
+A *room* is a folder of `src/attnlab/`. Each room imports only from rooms below it, which
+`tests/test_house.py` enforces. This page is generated from the files' docstrings by
+`python docs/build.py`.
 
-## The way of data
+## How data flows
 
 `cli/knowledge` → `recipes/knowledge/pretrain` → `data/knowledge_files` (text) →
-`data/objectives/salient_spans` (an epoch's rows) → `data/batches` (one `TokenBatch` per step) →
+`data/objectives/salient_spans` (rows of an epoch) → `data/batches` (one `TokenBatch` per step) →
 `models/gpt` → `attention/variants/dot_product` → `training/loop` → `runs/NAME/` → `evaluation` →
 `report`
 """

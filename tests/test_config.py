@@ -312,7 +312,9 @@ def pretrain_settings(draw: st.DrawFn) -> PretrainSettings:
         held_out=draw(st.floats(0, 0.99)),
         questions_write=draw(st.booleans()),
         objective=ObjectiveSettings("text", draw(st.dictionaries(names, values, max_size=2))),
-        model=ModelSettings(n_heads=draw(st.integers(1)), memory=draw(st.sampled_from(MEMORIES))),
+        model=ModelSettings(
+            n_heads=draw(st.integers(1)), ngram_table=draw(st.sampled_from(MEMORIES))
+        ),
         training=training,
     )
 

@@ -1,4 +1,4 @@
-"""What the README shows is there and works."""
+"""What README and manual show is there and works."""
 
 import re
 import shlex
@@ -13,6 +13,7 @@ from attnlab.recipes.attention.check import check_file
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+MANUAL = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
 
 
 def test_the_map_of_the_files_is_what_their_docstrings_say() -> None:
@@ -21,9 +22,9 @@ def test_the_map_of_the_files_is_what_their_docstrings_say() -> None:
 
 
 def shown_commands() -> list[str]:
-    blocks = re.findall(r"```bash\n(.*?)```", README, re.DOTALL)
+    blocks = re.findall(r"```bash\n(.*?)```", README + MANUAL, re.DOTALL)
     lines = [line.split("#")[0].strip() for block in blocks for line in block.splitlines()]
-    return [line for line in lines if line]
+    return list(dict.fromkeys(line for line in lines if line))
 
 
 @pytest.mark.parametrize("command", [c for c in shown_commands() if c.startswith("attnlab")])

@@ -83,3 +83,61 @@ def test_a_result_without_its_command_is_refused(project: Path) -> None:
     (project / "results" / "speed.json").write_text(json.dumps(broken))
     with pytest.raises(SystemExit, match=r"speed.json lacks command"):
         results.check(project)
+
+
+TABLE = "a\n<!-- results -->\n<!-- /results -->\nb\n"
+
+
+def rows(project: Path, result: str) -> None:
+    row = f'- what: Ours over theirs\n  result: "{result}"\n  command: "`x.py`"\n'
+    (project / "results" / "table.yaml").write_text(row)
+
+
+def test_the_table_is_filled_in_between_its_markers_and_then_passes_the_check(
+    project: Path,
+) -> None:
+    rows(project, "{speed.value:.2f} (at most {speed.interval.1})")
+    path = page(project, TABLE)
+    with pytest.raises(SystemExit, match="shows a stale number"):
+        results.check(project)
+    assert results.fill(project) == [path]
+    assert path.read_text() == (
+        "a\n<!-- results -->\n| what | result | command |\n|---|---|---|\n"
+        "| Ours over theirs | 1.02 (at most 1.09) | `x.py` |\n<!-- /results -->\nb\n"
+    )
+    results.check(project)
+    assert results.fill(project) == []
+
+
+@pytest.mark.parametrize(
+    ("result", "message"),
+    [("{sped.value}", r"table.yaml, row 1: no result is called 'sped'; known: speed"),
+     ("{speed.valu}", r"table.yaml, row 1: speed has no valu"),
+     ("{speed.value:d}", r"table.yaml, row 1: 1.0183 cannot be written")],
+)  # fmt: skip
+def test_a_row_with_an_unknown_number_fails(result: str, message: str, project: Path) -> None:
+    rows(project, result)
+    page(project, TABLE)
+    with pytest.raises(SystemExit, match=message):
+        results.check(project)
+
+
+def test_a_table_without_rows_or_with_other_columns_fails(project: Path) -> None:
+    page(project, TABLE)
+    with pytest.raises(SystemExit, match=r"table.yaml has no list of rows"):
+        results.check(project)
+    (project / "results" / "table.yaml").write_text("- what: Ours over theirs\n")
+    with pytest.raises(SystemExit, match=r"row 1: must have the keys what, result, command"):
+        results.check(project)
+
+
+@pytest.mark.parametrize(
+    "mark",
+    ["<!-- results -->\n", "<!-- /results -->\n", "<!-- results --> <!-- /results -->"],
+    ids=["not closed", "not opened", "one line"],
+)
+def test_a_table_that_cannot_be_filled_fails(mark: str, project: Path) -> None:
+    rows(project, "{speed.value}")
+    page(project, mark)
+    with pytest.raises(SystemExit, match=r"README.md"):
+        results.check(project)

@@ -1,4 +1,4 @@
-"""Pack a submission: the code in src/, the nine files that it made, and a MANIFEST of them all.
+"""Packs a submission: the code in src/, its nine output files, and a MANIFEST of them all.
 
     bash collect_submission.sh NAME    # in the folder of the assignment: assignment_NAME.zip
 

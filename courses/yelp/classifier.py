@@ -1,4 +1,4 @@
-"""Fine-tune BERT to tell classes of text, with the document's command line.
+"""Fine-tune BERT to classify text, with the assignment's command line.
 
     python classifier.py --model_type bert --model_name_or_path models/tinybert --task_name yelp \\
         --do_train --do_eval --data_dir data --per_gpu_train_batch_size 32 --learning_rate 3e-5 \\

@@ -1,4 +1,4 @@
-"""Fine-tune BERT to tell classes, and to fill in masked tokens of unlabelled text beside.
+"""Fine-tune BERT to classify text, jointly with masked language modelling on unlabelled text.
 
     python classifier_mlm.py --model_type bert --model_name_or_path models/tinybert \\
         --task_name yelp --do_train --do_eval --data_dir data --per_gpu_train_batch_size 32 \\

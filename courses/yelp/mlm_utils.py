@@ -1,4 +1,4 @@
-"""Unlabelled text as tensors, and masking: what the assignment's training code loads beside."""
+"""Unlabelled text as tensors, and masking: what the assignment's training code also loads."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Dropout (Srivastava et al. 2014) that takes a CPU a third of the time of torch's.
+"""Dropout (Srivastava et al. 2014) in a third of the time of torch's on a CPU.
 
 torch draws a number for every activation. Sixteen random bits decide as well: a generator's 64-bit
 number is enough for four activations. The share is rounded to a whole number of 65,536ths, and what

@@ -1,4 +1,4 @@
-"""What goes wrong, in words a user can act on.
+"""Errors in words a user can act on.
 
 Every error carries the exit code that the command line ends with: 2 for a user's mistake, 1 for a
 run that failed, 128 + signal for a run that was asked to stop.

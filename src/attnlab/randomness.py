@@ -1,4 +1,4 @@
-"""All randomness is a pure function of a seed, a purpose and a number; nothing has a hidden state.
+"""All randomness is a pure function of a seed, a purpose and a number; there is no hidden state.
 
 That is what makes a resumed run equal to an uninterrupted one bit for bit.
 """

@@ -1,1 +1,1 @@
-"""What a teacher's grader is made of: nothing of a submission is imported here, only ``probe`` runs it."""
+"""The teacher's grader. Nothing here imports a submission; only ``probe`` runs it."""

@@ -1,4 +1,4 @@
-"""The checks of 2(e) that look at many draws together, and how often they fail a right data set.
+"""The checks of 2(e) over many draws together, and how often they fail a correct dataset.
 
 The bounds hold for a data set whose cuts and places are equally likely and whose span has a quarter
 of the cut on average, to within what rounding does (``ROUNDING``); that of the quarter is Hoeffding's

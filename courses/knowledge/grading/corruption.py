@@ -1,4 +1,4 @@
-"""2(e): is what CharCorruptionDataset gives what the assignment describes?
+"""2(e): does CharCorruptionDataset return what the assignment describes?
 
 Checks of draws from documents that we made. Those here look at every draw, and a right data set
 always passes; those in ``chance`` look at many draws together and could fail a right one by chance:

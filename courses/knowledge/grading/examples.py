@@ -1,4 +1,4 @@
-"""Drawn examples as the places of a document: every character of ours stands in one place only.
+"""Drawn examples as positions in a document: each character of ours occurs in one place only.
 
 A row is x and the last token of y. Its parts are found by the marks alone: ``prefix⁇suffix⁇span``,
 perhaps with a third ⁇ at the end.

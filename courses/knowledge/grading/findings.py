@@ -1,4 +1,4 @@
-"""What a check saw, beside what the assignment wants, and how findings become points."""
+"""What a check saw, what the assignment asks for, and how findings become points."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

@@ -1,4 +1,4 @@
-"""Our own solution with one bug each, to see that the grader notices: who grades the grader.
+"""Our own solution with one bug each, to test that the grader catches it.
 
 A data set's mutant is a data set that cuts by hand (``BY_HAND``, itself right) with a place of it
 changed, as a student would have written it; an attention's is our file with a place changed.

@@ -1,4 +1,4 @@
-"""What a submission's files say: accuracy on the labels that only the teacher has, and the weights."""
+"""A submission's files: accuracy on the labels that only the teacher has, and the weights."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Runs a submission's code and writes down what it gives; judges nothing.
+"""Runs a submission's code and records what it returns; judges nothing.
 
     python grading/probe.py FILE REQUEST.json ANSWER.npz
 

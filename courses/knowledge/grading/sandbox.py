@@ -1,4 +1,4 @@
-"""A submission's code in a process of its own, with a time limit: whatever it does, we go on."""
+"""Runs a submission's code in a separate process with a time limit: whatever it does, we go on."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""The two attentions of the knowledge course, with the names that its weight files have.
+"""The two attentions of the knowledge course, under the names that its weight files use.
 
 ``vanilla`` compares every token with those before it. ``synthesizer`` (Tay et al. 2020,
 arXiv:2005.00743) lets each token write its row of scores, ReLU(x A + b₁) B + b₂, without looking at

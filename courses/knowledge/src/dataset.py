@@ -1,4 +1,4 @@
-"""The two data sets of the knowledge course: questions with answers, and corrupted text.
+"""The two datasets of the knowledge course: questions with answers, and corrupted text.
 
     python src/dataset.py namedata          # a few rows of birth_places_train.tsv
     python src/dataset.py charcorruption    # a few rows of wiki.txt

@@ -1,4 +1,4 @@
-"""What always answering "London" is worth.
+"""The score of always answering "London".
 
 python src/london_baseline.py birth_dev.tsv
 """

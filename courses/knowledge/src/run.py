@@ -1,4 +1,4 @@
-"""Pretrain, finetune and evaluate, with the document's command lines.
+"""Pretrain, fine-tune and evaluate, with the assignment's command lines.
 
     python src/run.py pretrain vanilla wiki.txt --writing_params_path vanilla.pretrain.params
     python src/run.py finetune vanilla wiki.txt --reading_params_path vanilla.pretrain.params \\

@@ -1,4 +1,4 @@
-"""How many birthplaces are right."""
+"""Counts how many birthplaces are right."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Where attnlab keeps what need not be made twice."""
+"""Where attnlab caches what it need not compute or download twice."""
 
 import os
 from pathlib import Path

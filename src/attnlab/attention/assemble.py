@@ -1,4 +1,4 @@
-"""From settings to layers: one position scheme for a model, and an attention for each layer."""
+"""From settings to layers: one position scheme per model, one attention per layer."""
 
 import hashlib
 import inspect

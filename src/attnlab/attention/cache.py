@@ -1,4 +1,4 @@
-"""What one layer keeps of the tokens it has seen, so that the next one costs a row, not all."""
+"""What a layer keeps of past tokens, so that the next token costs one row, not all of them."""
 
 from torch import Tensor
 

@@ -1,4 +1,4 @@
-"""What every attention variant takes and gives.
+"""What every attention variant takes and returns.
 
 A variant is a module built as ``Variant(d_model, n_heads, max_len, *, dropout=0.0, ...)``. It is
 called as ``forward(x, *, mask, cache=None, prefix=None, need_weights=False)`` and returns an

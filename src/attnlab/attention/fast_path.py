@@ -1,4 +1,4 @@
-"""Which of two ways to the same numbers is faster here: torch's fused kernel or plain matmuls.
+"""Which of two equal computations is faster here: torch's fused kernel or plain matmuls.
 
 On a CPU plain matmuls win for many short rows and the fused kernel for long ones; where they cross
 depends on the machine. It is measured once per machine and recorded; a run writes it down as well

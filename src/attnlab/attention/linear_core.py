@@ -1,4 +1,4 @@
-"""What the variants share whose score is a product of features, φ(q)·φ(k): sums instead of pairs.
+"""Shared by variants whose score is a product of features, φ(q)·φ(k): sums instead of pairs.
 
 Such attention is φ(q) Σ φ(k) vᵀ over φ(q) Σ φ(k), and the sums do not depend on the query, so that
 a row costs as much as it is long. A 1 is put behind every value; its sum is the denominator.

@@ -1,4 +1,4 @@
-"""What can be set about attention. Loads no torch."""
+"""Settings of attention. Loads no torch."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -6,13 +6,13 @@ from typing import Any
 
 @dataclass(frozen=True)
 class AttentionSettings:
-    """Which attention a model has, and how its tokens learn where they stand."""
+    """Which attention a model uses, and how it encodes positions."""
 
     name: str = "dot_product"
-    """A file of attention/, see `attnlab attention list`, or your own: path/to/file.py:Name."""
+    """A variant from `attnlab attention list`, or your own class: path/to/file.py:Name."""
     options: dict[str, Any] = field(default_factory=dict)
-    """The variant's own options by name, see `attnlab attention show NAME`."""
+    """Options of the variant by name; `attnlab attention show NAME` lists them."""
     positions: str = "learned"
-    """A file of attention/positions: alibi, learned, none, rotary, sinusoidal."""
+    """Position scheme: alibi, learned, none, rotary or sinusoidal."""
     position_options: dict[str, Any] = field(default_factory=dict)
-    """The position scheme's own options by name, such as base for rotary."""
+    """Options of the position scheme by name, such as base for rotary."""

@@ -1,4 +1,4 @@
-"""Biographies of made-up people, one document a line; one sentence of each tells the birthplace.
+"""Biographies of made-up people, one per line; one sentence in each gives the birthplace.
 
 A form's fields are a person's facts; ``{name}`` is the full or the last name.
 """

@@ -1,4 +1,4 @@
-"""Byte-pair encoding (Sennrich et al. 2016, arXiv:1508.07909) over bytes, as GPT-2 has it.
+"""Byte-pair encoding (Sennrich et al. 2016, arXiv:1508.07909) over bytes, as in GPT-2.
 
 A word is encoded with the space before it, at the beginning of a text as well, so that a name has
 the same tokens wherever it stands. Every text can be encoded, since every byte is a token.

@@ -1,4 +1,4 @@
-"""One token a character."""
+"""A tokenizer with one token per character."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

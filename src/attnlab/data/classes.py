@@ -1,4 +1,4 @@
-"""The classes of labelled texts: which there are, whether a file keeps to them, a few of each."""
+"""The classes of labelled texts: their names, checking a file, drawing a stratified sample."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Lines of an encyclopaedia: whose line it is, and the names in it with the words before them.
+"""Lines of an encyclopaedia: whom a line is about, and its names with the words before them.
 
     John Stephen. Born in Glasgow, Stephen became a welder's apprentice …
     name          John Stephen

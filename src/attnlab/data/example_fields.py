@@ -1,4 +1,4 @@
-"""Which cell of a table, or which key of a JSON object, is the label, the text and its pair."""
+"""Which column of a table, or key of a JSON object, is the label, the text and its pair."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The knowledge lab's files: a corpus with a document a line, and questions with their answers."""
+"""The knowledge lab's files: a corpus, one document per line, and questions with answers."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Tables of numbers from files: CSV (one row a line), JSON (a list of lists), npy."""
+"""Matrices from files: CSV (one row per line), JSON (a list of lists), npy."""
 
 import csv
 import json

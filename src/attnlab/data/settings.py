@@ -1,4 +1,4 @@
-"""What can be set about data. Loads no torch."""
+"""Settings of the made-up world. Loads no torch."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -11,21 +11,22 @@ class WorldSettings:
     """A made-up world: its people, and what is written about them."""
 
     people: Annotated[int, Ge(10)] = 1000
-    """How many people there are, those about whom nothing is written among them."""
+    """Number of people, including those about whom nothing is written."""
     biographies: Annotated[int, Ge(1)] = 5
-    """How many biographies a celebrity has; they tell the birthplace in different words."""
+    """Number of biographies per celebrity; each gives the birthplace in different words."""
     sentences: Annotated[int, Interval(ge=1, le=5)] = 3
-    """Sentences a biography. One tells the birthplace, the others job, study, work or last home."""
+    """Sentences per biography: one on the birthplace, others on job, study, work or last home."""
     order: Literal["fixed", "shuffled"] = "shuffled"
-    """Whether a biography's sentences come in any order, or always the birthplace first."""
+    """Order of a biography's sentences: shuffled, or fixed with the birthplace first."""
     celebrities: Annotated[float, Interval(ge=0, le=1)] = 1.0
-    """Share of the people who are celebrities; everybody else has one biography. Below 1 they are
-    all in train: dev and test ask about ordinary people. At 1 everybody is one, at 0 nobody."""
+    """Share of the people who are celebrities; everyone else has one biography. Below 1, all
+    celebrities are in train, and dev and test ask about ordinary people. At 1 everyone is a
+    celebrity, at 0 no one."""
     unwritten: Annotated[float, Interval(ge=0, lt=1)] = 0.05
-    """Share of the people about whom nothing is written, at least one of them unless it is 0. To
-    ask about them shows what guessing is worth."""
+    """Share of the people about whom nothing is written; at least one person unless it is 0.
+    Questions about them show what guessing is worth."""
     asked_share: Annotated[float, Interval(gt=0, le=0.4)] = 0.2
-    """Share of the people who are dev, and as many again test: their questions are never trained
-    on. Dev is for looking, test is asked once at the end."""
+    """Share of the people in dev; as many again are in test. Their questions are never trained on.
+    Dev is for looking at, test is evaluated once, at the end."""
     seed: Annotated[int, Ge(0)] = 0
-    """Seed of the world; training has its own."""
+    """Seed of the world; training has its own seed."""

@@ -1,4 +1,4 @@
-"""Texts for an encoder as batches: with classes to tell, and with masked tokens to fill in."""
+"""Batches for an encoder: texts with classes, and texts with masked tokens to predict."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Text files as users hand them in: UTF-8, read whole, with the line that a record starts on.
+"""Reads text files: UTF-8, in one go, with the line where each record starts.
 
 Only a line feed (with or without a carriage return before it) ends a line, whatever Unicode calls
 a break. CSV is quoted, so that a field may hold commas and lines; TSV is not: a quote is a

@@ -1,4 +1,4 @@
-"""What turns text into tokens and back, and how it is kept beside the weights that need it."""
+"""What a tokenizer does, and how it is saved next to the weights that need it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable

@@ -1,4 +1,4 @@
-"""A world that we made up: people, where they were born, and biographies that say so.
+"""A made-up world: people, where they were born, and biographies that say so.
 
 Its dials are those of Allen-Zhu and Li, "Physics of Language Models: Part 3.1" (2023,
 arXiv:2309.14316): how often and in how many ways a fact is told decides whether a model that has

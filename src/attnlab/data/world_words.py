@@ -1,4 +1,4 @@
-"""The words of the made-up world: names, places, jobs and schools.
+"""The vocabulary of the made-up world: names, places, jobs and schools.
 
 The places are real cities, commonest first. No part of a name is a place, and the three lists of
 names have nothing in common, so that nobody's name stands inside another's.

@@ -1,1 +1,1 @@
-"""What a number is worth."""
+"""What a number is worth: intervals, paired tests, calibration, metrics."""

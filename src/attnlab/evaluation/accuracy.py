@@ -1,4 +1,4 @@
-"""Shares of right answers, each with its interval and with what guessing would give."""
+"""Accuracy with its interval, and with what guessing would score."""
 
 from collections import Counter
 from collections.abc import Sequence

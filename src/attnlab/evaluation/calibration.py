@@ -1,4 +1,4 @@
-"""What the stored answers of a run say about its confidence, as a record keeps it.
+"""What a run's stored answers say about its confidence, as saved in the record.
 
 A row is a prediction: ``confidence`` is the probability of the answer; where answers were drawn,
 ``agreement`` is the share of them that equal it, ``runner_up_probability`` the probability of the

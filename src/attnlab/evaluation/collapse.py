@@ -1,4 +1,4 @@
-"""Models that did not learn, and scores that are too alike: found before anybody compares them."""
+"""Detects models that did not learn, and scores that are suspiciously equal."""
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Which runs may be compared at all: finished, of one task, on the very same examples."""
+"""Which runs may be compared: finished, of one task, on exactly the same examples."""
 
 from collections.abc import Mapping, Sequence
 

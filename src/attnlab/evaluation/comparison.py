@@ -1,4 +1,4 @@
-"""Several runs side by side: what each scored, which differences are real, what to distrust.
+"""Compares several runs: scores, which differences are real, what to distrust.
 
 Runs that differ in nothing but the seed are one condition with several seeds. All runs must have
 answered the same examples; different test sets are not compared.

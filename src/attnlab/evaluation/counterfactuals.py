@@ -1,4 +1,4 @@
-"""Which part of a name drives an answer that cannot be known?
+"""Which part of a name drives an answer that the model cannot know?
 
 A person of whom nothing was read gets an answer all the same. One part of the name is replaced by
 that of another such name: the more often the answer changes, the more it hung on that part.

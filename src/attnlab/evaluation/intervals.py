@@ -1,4 +1,4 @@
-"""How far a share of right answers may be off."""
+"""Confidence intervals of an accuracy."""
 
 from typing import NamedTuple
 

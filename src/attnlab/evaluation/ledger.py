@@ -1,4 +1,4 @@
-"""The split ledger: what each split holds, and what stands in two of them.
+"""The split ledger: what each split holds, and what occurs in two of them.
 
 A row is a mapping of fields. Overlaps are told apart: the whole row; the input with another label,
 or with none where one of the two has no labels; and each input field by itself, such as a passage

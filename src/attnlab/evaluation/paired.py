@@ -1,4 +1,4 @@
-"""Is one model better than another on the same examples, and how many would it take to tell?
+"""Is one model better than another on the same examples, and how many would show it?
 
 Answers to the same questions are compared pair by pair: only the examples on which the two differ
 say anything (McNemar 1947). Sizes follow Connor (1987).

@@ -1,4 +1,4 @@
-"""Conditions two by two: how far apart, by which test, and what that shows in a sentence."""
+"""Pairs of conditions: the difference, the test, and a sentence that sums it up."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

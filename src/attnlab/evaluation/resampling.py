@@ -1,4 +1,4 @@
-"""What other examples and other seeds would have given.
+"""Bootstrap: what other examples and other seeds would have given.
 
 A condition is the tables of predictions of one or more seeds. Rows are drawn again (Efron 1979),
 the same ones for all conditions, which keeps the pairs together, and the metric is computed from

@@ -1,4 +1,4 @@
-"""Argmax attention (*boolq*): all weight on the most similar key, as of an ever sharper softmax.
+"""Argmax attention (*boolq*): all weight on the most similar key, the limit of sharp softmax.
 
 The output is piecewise constant in the query: it does not change within a ball whose radius is
 computed here. So the gradient with respect to queries and keys is zero wherever it exists, while

@@ -1,4 +1,4 @@
-"""Two further questions, explained: a wanted output, and a key that must change."""
+"""Two further questions, explained: reaching an output, and changing a key."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Proofs that no query reaches wanted weights, which anybody can check with a calculator.
+"""Proofs that no query reaches given weights, which anyone can check with a calculator.
 
 A certificate is one number c_i a key with Σ c_i = 0 and Σ c_i k_i = 0. Since a log weight is k_i·q
 plus a constant, Σ c_i log a_i = 0 for the weights a of *every* query q. Weights p are then out of

@@ -1,4 +1,4 @@
-"""Why a proposed query is off, and the smallest mend.
+"""Why a proposed query is off, and the smallest fix.
 
 To share weight equally among some keys, a query must score them alike: what it has along their
 differences must go. To leave the others out, it must score those clearly lower.

@@ -1,4 +1,4 @@
-"""A question with all that is worth knowing: the verdict, a query that is near enough, an answer.
+"""A question fully explained: the verdict, a query that is close enough, an answer.
 
 An answer is the user's own, or else the usual one: S·k_i to select, the mean of all keys to average
 all, 10·(k_a + k_b) to average some. It is measured here and elsewhere, and its error is followed

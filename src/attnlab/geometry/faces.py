@@ -1,4 +1,4 @@
-"""Which keys a direction can put first: exposed faces of the keys' convex hull.
+"""Which keys a direction can rank first: exposed faces of the keys' convex hull.
 
 A set F of keys is an exposed face if some direction u gives its keys one score and every other key
 a smaller one. Either there is such a u, or a mean of other keys lies in the affine hull of F

@@ -1,4 +1,4 @@
-"""Keys and values, and what attention makes of them: softmax(K q) and its mean of the values.
+"""Keys and values, and attention over them: softmax(K q) and its mean of the values.
 
 There is no mask, no 1/√d and no projection here: a row of keys and a row of values make a token.
 Shape letters: S tokens (one key and one value each), D width of a key, E width of a value.

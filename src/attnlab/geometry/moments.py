@@ -1,4 +1,4 @@
-"""Weights with a wanted mean of the values, and the search for them where no theorem helps.
+"""Weights with a given mean of the values, and a search for them where no theorem applies.
 
 If the values are an affine function of the keys, softmax(V θ) is the weights of some query, and for
 every output strictly inside the values' hull there is a θ that gives it: the lowest point of a

@@ -1,4 +1,4 @@
-"""Keys that vary in length, met by one head and by two (*knowledge*, *yelp*).
+"""Keys of varying length, seen by one head and by two (*knowledge*, *yelp*).
 
 Means μ_i are orthonormal; k_i ~ N(μ_i, αI), but k_a ~ N(μ_a, αI + ½ μ_a μ_aᵀ): it points where μ_a
 points and is longer or shorter. One head asks with β(μ_a + μ_b), two heads with β μ_a and β μ_b and

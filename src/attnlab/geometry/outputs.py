@@ -1,4 +1,4 @@
-"""Can a query give this output? Weights out of reach may still have an output within reach.
+"""Can a query produce this output? It may be reachable even if its weights are not.
 
 The limits of weights are those of softmax on exposed faces of the keys, so an output is approached
 if and only if some such face F has a query on F whose output it is. That is decided with proof

@@ -1,4 +1,4 @@
-"""The error of S·q as S grows, which need not fall: a direction a little off ends elsewhere.
+"""The error of S·q as S grows; it may rise if the direction is slightly off.
 
 With q = k₀ + k₁ the two keys score almost alike. A small S leaves mass on the others, a large one
 multiplies the small difference until one key takes all. Between lies the best scale.

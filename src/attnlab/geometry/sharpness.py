@@ -1,4 +1,4 @@
-"""How large a multiple of the keys must be for a wanted mass, with the 1/√d of scaled attention.
+"""How large a multiple of the keys a given mass needs, with the 1/√d of scaled attention.
 
 For keys of unit length at right angles and q = β √d (k_a + k_b), the scaled scores are β on the
 wanted keys and 0 on the others (*boolq*; *knowledge* has no 1/√d and so no √d in q). Together

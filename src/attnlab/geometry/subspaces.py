@@ -1,4 +1,4 @@
-"""Getting one vector back out of a sum or mean of two that live in different subspaces.
+"""Recovering one vector from a sum or mean of two that lie in different subspaces.
 
 *knowledge* and *boolq* ask it for orthogonal subspaces with orthonormal bases, rows here: M = A Aᵀ
 takes v_a out of v_a + v_b, and 2 A Aᵀ out of their mean. It works for any two subspaces that meet

@@ -1,4 +1,4 @@
-"""What may be asked of the weights: one token, the mean of some, or any distribution."""
+"""What can be asked of the weights: one token, the mean of some, or any distribution."""
 
 import operator
 from collections.abc import Sequence

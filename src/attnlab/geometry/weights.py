@@ -1,4 +1,4 @@
-"""Can a query give these weights: exactly, in the limit, or never?
+"""Can a query produce these weights: exactly, in the limit, or never?
 
 softmax(K q) is never zero, so wanted weights p with zeros are met at best in the limit. The support
 of p must be exactly the keys of an exposed face (all keys count, with u = 0), and on that face

@@ -1,1 +1,1 @@
-"""Models, each whole in one file."""
+"""Models, each complete in one file."""

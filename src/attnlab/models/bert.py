@@ -1,4 +1,4 @@
-"""BERT (Devlin et al. 2019, arXiv:1810.04805): an encoder, post-norm, and the heads on it.
+"""BERT (Devlin et al. 2019, arXiv:1810.04805): a post-norm encoder and its heads.
 
 A row of tokens is ``[CLS] text [SEP]`` or ``[CLS] text [SEP] text [SEP]``; ``types`` says which
 text a token belongs to, and ``padding`` is True where there is a token (None: everywhere).

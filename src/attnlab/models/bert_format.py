@@ -1,4 +1,4 @@
-"""BERT as the hub keeps it: config.json, vocab.txt and a file of tensors under transformers' names.
+"""BERT in the hub's layout: config.json, vocab.txt and tensors under transformers' names.
 
     ours                      there
     body.layers.0.attn.proj   bert.encoder.layer.0.attention.output.dense

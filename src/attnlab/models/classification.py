@@ -1,4 +1,4 @@
-"""The task of an encoder that tells classes, and perhaps fills in masked tokens beside."""
+"""The training task of a classifier, optionally with masked language modelling."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, runtime_checkable

@@ -1,4 +1,4 @@
-"""A table of tokens with only those rows that any text needs.
+"""A token embedding with only the rows that some text needs.
 
 A row whose token never occurs has no gradient, so an optimizer without weight decay on tables never
 moves it: leaving it out changes nothing but the order in which clipping sums squares, and saves

@@ -1,4 +1,4 @@
-"""Letting a language model write on.
+"""Generating text with a language model: greedy or sampled, with a cache.
 
 Prompts of like length are continued together, and all stand at the same position in every step: a
 longer prompt is read on while a shorter one is answered already. None is padded, so every attention

@@ -1,4 +1,4 @@
-"""The task of every language model here: predict the tokens that a batch scores."""
+"""The training task of every language model here: predict the tokens that a batch scores."""
 
 from collections.abc import Callable, Mapping, Sequence
 

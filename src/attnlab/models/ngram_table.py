@@ -1,4 +1,4 @@
-"""A table of n-grams beside the layers: a large embedding, looked up by a hash of the last tokens.
+"""A hashed n-gram embedding, added alongside the layers.
 
 Hashed n-grams at the input, as in fastText (Bojanowski et al. 2017, arXiv:1607.04606) and, with a
 transformer on top, Engram (Cheng et al. 2026, arXiv:2601.07372). A name is a few tokens in a row,

@@ -1,4 +1,4 @@
-"""How large a GPT or a BERT is, and sizes by name. Loads no torch."""
+"""Sizes of GPT and BERT models, some by name. Loads no torch."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -10,12 +10,12 @@ from attnlab.attention.settings import AttentionSettings
 
 @dataclass(frozen=True)
 class NGramTableSize:
-    """The table of hashed n-grams beside the layers."""
+    """The table of hashed n-grams alongside the layers."""
 
     rows: Annotated[int, Ge(0)] = 0
-    """Rows of the table; 0 leaves it out."""
+    """Rows of the table; 0 means no table."""
     orders: Annotated[tuple[Annotated[int, Ge(1)], ...], Len(1)] = (2, 3, 5)
-    """How many tokens an n-gram has; each order looks up a row at every token."""
+    """Lengths of the n-grams in tokens; each length looks up one row per token."""
 
 
 @dataclass(frozen=True)
@@ -23,13 +23,13 @@ class ModelSettings:
     """The size of the GPT."""
 
     d_model: Annotated[int, Gt(0)] = 128
-    """Width."""
+    """Width of the hidden vectors."""
     n_heads: Annotated[int, Gt(0)] = 4
-    """Attention heads a layer."""
+    """Attention heads per layer."""
     n_layers: Annotated[int, Gt(0)] = 2
-    """Layers."""
+    """Number of layers."""
     dropout: Annotated[float, Interval(ge=0, lt=1)] = 0.0
-    """Share of activations set to zero in training."""
+    """Share of activations set to zero during training."""
     attention: AttentionSettings = AttentionSettings()
     ngram_table: NGramTableSize = NGramTableSize()
 
@@ -51,34 +51,34 @@ COURSE_VARIANTS = {
     "vanilla": SIZES["course"].attention,
     "synthesizer": AttentionSettings("synthesizer", {"shared": True}, positions="learned"),
 }
-"""The course's model has one of two attentions; its synthesizer shares a matrix among the heads."""
+"""The two attentions of the course's model; its synthesizer shares one matrix among the heads."""
 
 
 @dataclass(frozen=True)
 class BertSize:
-    """The size of a BERT, which its checkpoint decides."""
+    """The size of a BERT, as its checkpoint gives it."""
 
     vocab_size: Annotated[int, Gt(0)] = 30522
-    """Rows of the table of tokens."""
+    """Rows of the token embedding."""
     d_model: Annotated[int, Gt(0)] = 768
-    """Width."""
+    """Width of the hidden vectors."""
     n_heads: Annotated[int, Gt(0)] = 12
-    """Attention heads a layer."""
+    """Attention heads per layer."""
     n_layers: Annotated[int, Gt(0)] = 12
-    """Layers."""
+    """Number of layers."""
     d_mlp: Annotated[int, Gt(0)] = 3072
-    """Width inside an MLP."""
+    """Hidden width of the MLPs."""
     max_len: Annotated[int, Gt(0)] = 512
-    """Positions."""
+    """Number of positions."""
     n_types: Annotated[int, Gt(0)] = 2
-    """Token types: which text of a pair a token belongs to."""
+    """Number of token types, which say to which text of a pair a token belongs."""
     dropout: Annotated[float, Interval(ge=0, lt=1)] = 0.1
-    """Share of activations set to zero in training."""
+    """Share of activations set to zero during training."""
     attention_dropout: Annotated[float, Interval(ge=0, lt=1)] = 0.1
-    """Share of attention weights set to zero in training."""
+    """Share of attention weights set to zero during training."""
     activation: Literal["gelu", "gelu_new", "relu"] = "gelu"
-    """Between the two matrices of an MLP."""
+    """Activation function of the MLPs."""
     layer_norm_eps: Annotated[float, Gt(0)] = 1e-12
-    """What keeps a layer norm from dividing by nothing."""
+    """Added to the variance in layer norms, against division by zero."""
     initial_std: Annotated[float, Gt(0)] = 0.02
-    """Spread of weights that no checkpoint gives."""
+    """Standard deviation of weights that are not in the checkpoint."""

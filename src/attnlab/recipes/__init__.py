@@ -1,1 +1,1 @@
-"""The labs, one file a job, each read from top to bottom."""
+"""The labs, one file per job, each read from top to bottom."""

@@ -1,4 +1,4 @@
-"""How every job ends: predictions, hashes of rows and the record, written in this order."""
+"""How every job ends: it writes predictions, row hashes and the record, in this order."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

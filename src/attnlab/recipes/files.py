@@ -1,4 +1,4 @@
-"""The files that a run reads: named, hashed when it begins, and refused when they have changed."""
+"""The files that a run reads: hashed when it begins, refused if they have changed since."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The table of jobs: what can be run, by name. Looking at it loads none of the jobs.
+"""The table of jobs: everything that can be run, by name. Listing it imports no job.
 
 A job is a settings class, a function that runs it, and the section of a report that tells what came
 out. A study is a job whose work is other jobs: it has a plan instead of a function. A new job is a

@@ -1,4 +1,4 @@
-"""How every job opens its run: what it computes with and what it reads is settled here, once."""
+"""How every job opens its run: what it computes with and what it reads is decided here, once."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Which section of a report tells of some runs: the table of jobs knows."""
+"""Which report section describes some runs, according to the table of jobs."""
 
 from collections.abc import Sequence
 from pathlib import Path

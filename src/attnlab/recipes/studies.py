@@ -1,4 +1,4 @@
-"""Studies: jobs whose work is other jobs.
+"""Studies: jobs made of other jobs.
 
 A study plans cells. A cell is a name, a job, its settings and the cells it needs first, and nothing
 else: whoever can give the command ``attnlab run JOB --config cells/NAME.yaml --name NAME`` can run

@@ -1,1 +1,1 @@
-"""From run directories to what a person looks at."""
+"""From run directories to tables, figures and pages."""

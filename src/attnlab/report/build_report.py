@@ -1,4 +1,4 @@
-"""From run directories to a document: every number and sentence comes from the records."""
+"""From run directories to a document; every number and sentence comes from the records."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol, runtime_checkable

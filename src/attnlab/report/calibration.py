@@ -1,4 +1,4 @@
-"""Retrieved or made up, as part of a report: what a run's confidence is worth."""
+"""Retrieved or made up, as part of a report: how far to trust a run's confidence."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Several runs side by side, on a terminal or as JSON."""
+"""A comparison of runs, on a terminal or as JSON."""
 
 from dataclasses import asdict
 from typing import Any

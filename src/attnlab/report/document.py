@@ -1,4 +1,4 @@
-"""A report before it has a form: blocks that HTML and Markdown both know how to write."""
+"""A report before rendering: blocks that both HTML and Markdown can write."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

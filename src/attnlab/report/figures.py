@@ -1,4 +1,4 @@
-"""Figures of runs: curves over training, scores with their intervals."""
+"""Figures of runs: training curves, scores with their intervals."""
 
 import io
 import re

@@ -1,4 +1,4 @@
-"""Figures of the knowledge lab: what confidence is worth, and where a model looks."""
+"""Figures of the knowledge lab: how far to trust confidence, and where a model looks."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

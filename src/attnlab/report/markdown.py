@@ -1,4 +1,4 @@
-"""A document as Markdown, with its figures beside it."""
+"""A document as Markdown, with its figures next to it."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""One answer on a terminal: what is said, how surely, and what to think of it."""
+"""One answer on a terminal: the answer, its confidence, and whether to believe it."""
 
 from rich.console import Group, RenderableType
 from rich.text import Text

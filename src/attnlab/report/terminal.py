@@ -1,4 +1,4 @@
-"""Runs on a terminal: a table of many, the story of one."""
+"""Runs on a terminal: a table of many, the details of one."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path

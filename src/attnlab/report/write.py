@@ -1,4 +1,4 @@
-"""Putting a report on the disk: a page, or Markdown, and every figure as PNG and SVG."""
+"""Writes a report to disk: a page or Markdown, and every figure as PNG and SVG."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime

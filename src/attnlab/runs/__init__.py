@@ -1,1 +1,1 @@
-"""The run directory: what a run was asked, what it did, what came out. Loads no torch."""
+"""The run directory: settings, metrics, predictions, record. Loads no torch."""

@@ -1,4 +1,4 @@
-"""One run, one folder.
+"""One run, one folder: naming, opening, reading and finishing it.
 
     config.json         job, settings as layered, and every `auto` as it was resolved
     metrics.jsonl       one line per logged step or evaluation

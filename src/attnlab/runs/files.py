@@ -1,4 +1,4 @@
-"""Writing files so that a crash leaves either the old one or the new one, never a half."""
+"""Writes files so that a crash leaves either the old version or the new one, never half."""
 
 import hashlib
 import json

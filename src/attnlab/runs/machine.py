@@ -1,4 +1,4 @@
-"""What a result was measured on: versions, processor, threads, disk, commit."""
+"""The machine a result was measured on: versions, processor, threads, disk, commit."""
 
 import importlib.metadata
 import os

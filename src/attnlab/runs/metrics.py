@@ -1,4 +1,4 @@
-"""metrics.jsonl while a run is going: appended to, and cut back when a run is resumed."""
+"""metrics.jsonl: appended to during a run, and truncated when the run resumes."""
 
 import json
 import os

@@ -1,1 +1,1 @@
-"""One training loop for every job. It knows parameters and steps; no task, model or data."""
+"""One training loop for every job. It knows parameters and steps, but no task, model or data."""

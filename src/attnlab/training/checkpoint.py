@@ -1,4 +1,4 @@
-"""Checkpoints that survive a crash at any moment and say so when they are damaged.
+"""Checkpoints that survive a crash at any moment, and damage to which is detected.
 
     checkpoints/step-00000500/
         model.safetensors       trainable parameters and buffers by name, tied ones once

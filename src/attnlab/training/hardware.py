@@ -1,4 +1,4 @@
-"""Where and how exactly to compute: device, precision, threads."""
+"""Device, precision and threads."""
 
 import os
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""How long a run is: the engine counts steps, so every other measure becomes steps first."""
+"""How long a run is: the loop counts steps, so every other unit is converted to steps first."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""The training loop: steps, evaluations, checkpoints, and a clean end whenever it is asked to."""
+"""The training loop: steps, evaluations, checkpoints, and a clean stop at any time."""
 
 import math
 import time

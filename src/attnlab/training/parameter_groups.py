@@ -1,4 +1,4 @@
-"""Which parameters are of which kind, because optimizers treat the kinds differently."""
+"""The kinds of parameters, which optimizers treat differently."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields

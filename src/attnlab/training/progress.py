@@ -1,4 +1,4 @@
-"""What a person sees while a run is going: a bar on a terminal, now and then a line elsewhere."""
+"""Progress of a run: a bar on a terminal, an occasional line elsewhere."""
 
 import time
 from collections.abc import Iterator

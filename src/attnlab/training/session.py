@@ -1,4 +1,4 @@
-"""How every job begins: join the other processes, take the run directory, settle the autos."""
+"""How every job begins: join the other processes, take the run directory, resolve every auto."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager

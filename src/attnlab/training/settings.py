@@ -1,4 +1,4 @@
-"""What can be set about training. Loads no torch."""
+"""Settings of training. Loads no torch."""
 
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
@@ -11,59 +11,59 @@ Precision = Literal["auto", "float32", "bfloat16", "float64"]
 
 @dataclass(frozen=True)
 class OptimizerSettings:
-    """Which optimizer moves the parameters, and how fast."""
+    """Which optimizer updates the parameters, and how fast."""
 
     name: str = "adamw"
-    """A file of training/optimizers: adagrad, adam, adamw, muon (with AdamW for what is no matrix),
-    sgd, sparse_adam."""
+    """Optimizer: adagrad, adam, adamw, muon (with AdamW for everything but matrices), sgd or
+    sparse_adam."""
     lr: Annotated[float, Gt(0)] = 3e-4
     """Learning rate at the end of the warm-up."""
     options: dict[str, Any] = field(default_factory=dict)
-    """The optimizer's own options by name, such as weight_decay or betas."""
+    """Options of the optimizer by name, such as weight_decay or betas."""
 
 
 @dataclass(frozen=True)
 class ScheduleSettings:
-    """How the learning rate moves over the run."""
+    """How the learning rate changes over the run."""
 
     name: str = "constant"
-    """A file of training/schedules: constant, cosine, linear."""
+    """Schedule: constant, cosine or linear."""
     warmup: Annotated[float, Ge(0)] = 0.0
-    """Length of the linear warm-up: steps, or a share of the run if it is below 1."""
+    """Length of the linear warm-up: in steps, or as a share of the run if below 1."""
     options: dict[str, Any] = field(default_factory=dict)
-    """The schedule's own options by name, such as final for cosine."""
+    """Options of the schedule by name, such as final for cosine."""
 
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """How one training run goes."""
+    """How one run trains."""
 
     length: str = "1000 steps"
-    """How long: a number and steps, epochs, tokens or seconds. It becomes steps before step 1."""
+    """Training length: a number of steps, epochs, tokens or seconds; becomes steps at the start."""
     seed: Annotated[int, Ge(0)] = 0
-    """Seed of everything random: order of the data, initial weights, dropout."""
+    """Seed of everything random: data order, initial weights, dropout."""
     optimizer: OptimizerSettings = OptimizerSettings()
     sparse_optimizer: OptimizerSettings = OptimizerSettings("sparse_adam", lr=1e-2)
     schedule: ScheduleSettings = ScheduleSettings()
     clip: Annotated[float, Ge(0)] = 1.0
-    """Largest norm of the dense gradients; 0 leaves them as they are."""
+    """Largest norm of the dense gradients; 0 turns clipping off."""
     accumulate: Annotated[int, Ge(1)] = 1
-    """Into how many parts each process cuts its share of a batch, to save memory."""
+    """Number of parts into which each process splits its share of a batch, to save memory."""
     precision: Precision = "auto"
-    """Arithmetic of the forward pass. auto: what ATTNLAB_PRECISION says, else bfloat16 where the
-    processor has it and float32 where not."""
+    """Precision of the forward pass. auto: ATTNLAB_PRECISION if set, else bfloat16 if the
+    processor supports it, else float32."""
     device: Device = "auto"
     """Where to compute. auto: cuda, then mps, then cpu."""
     threads: Annotated[int, Interval(ge=0, le=1024)] = 0
-    """Threads of each process. 0: OMP_NUM_THREADS, else the cores shared out among the processes of
-    this machine."""
+    """Threads per process. 0: OMP_NUM_THREADS if set, else the machine's cores divided among its
+    processes."""
     log_every: Annotated[int, Ge(1)] = 10
     """Steps between two lines of metrics.jsonl."""
     evaluate_every: Annotated[int, Ge(0)] = 0
-    """Steps between two evaluations on dev; 0 evaluates after the last step only."""
+    """Steps between evaluations on dev; 0 evaluates only after the last step."""
     patience: Annotated[int, Ge(0)] = 0
-    """Stop after this many evaluations in a row without a better score; 0 never stops early."""
+    """Stop after this many evaluations in a row without improvement; 0 never stops early."""
     save_every: Annotated[int, Ge(1)] = 500
-    """Steps between two checkpoints."""
+    """Steps between checkpoints."""
     keep_last: Annotated[int, Ge(1)] = 2
-    """How many of the newest checkpoints stay; the best one on dev stays besides."""
+    """Number of newest checkpoints to keep, in addition to the best one on dev."""

@@ -1,4 +1,4 @@
-"""Being asked to stop: Ctrl-C, and the signals that clusters send before they kill."""
+"""Stopping on request: Ctrl-C, and the signals that clusters send before they kill."""
 
 import signal
 import time

@@ -1,4 +1,4 @@
-"""One optimizer step: every part's loss and gradient, agreed on by all processes."""
+"""One optimizer step: the loss and gradient of every part, agreed on by all processes."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What the loop asks of a job: batches, a loss, parameter groups and a score."""
+"""What the loop needs from a job: batches, a loss, parameter groups and a score."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeVar, runtime_checkable

@@ -1,4 +1,4 @@
-"""Where tokens stand, one file a scheme; built as ``Scheme(d_model, n_heads, max_len)``."""
+"""Position schemes, one file each; built as ``Scheme(d_model, n_heads, max_len)``."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""What is learned from a corpus, by name: one file each, a class that draws an epoch's rows."""
+"""Pretraining objectives by name, one file each: a class that draws the rows of an epoch."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol, runtime_checkable

@@ -1,4 +1,4 @@
-"""Span corruption with one span (after T5, Raffel et al. 2020), as the knowledge course asks.
+"""Span corruption with one span (after T5, Raffel et al. 2020), as in the knowledge course.
 
     document   Khatchig Mouradian. Khatchig Mouradian is a journalist, …
     cut        Khatchig Mouradian. Khat              4 … 7/8 of a block long

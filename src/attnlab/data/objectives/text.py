@@ -1,4 +1,4 @@
-"""Plain language modelling: every token of a line from those before it."""
+"""Plain language modelling: predict every token of a line from those before it."""
 
 from collections.abc import Collection, Sequence
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Metrics by name: one file each, a function of the table of predictions."""
+"""Metrics by name, one file each: functions of the table of predictions."""
 
 from collections.abc import Mapping
 

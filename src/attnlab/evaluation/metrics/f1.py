@@ -1,4 +1,4 @@
-"""Macro-averaged F1: the F1 of each class, then their plain mean, so that rare classes count fully.
+"""Macro-averaged F1: the plain mean of the classes' F1, so that rare classes count fully.
 
 The F1 of a class is the harmonic mean of precision and recall, 2·TP / (2·TP + FP + FN). Its
 denominator is how often the class is the gold label plus how often it is predicted; a class with

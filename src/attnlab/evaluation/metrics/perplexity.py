@@ -1,4 +1,4 @@
-"""Perplexity: how many tokens the model hesitates between, exp of the mean loss per token."""
+"""Perplexity: exp of the mean loss per token, the number of tokens a model hesitates between."""
 
 import math
 from collections.abc import Sequence

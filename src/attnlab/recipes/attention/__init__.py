@@ -1,1 +1,1 @@
-"""The attention lab: look at variants, check one's own, measure what they cost."""
+"""The attention lab: inspect variants, check your own, measure their cost."""

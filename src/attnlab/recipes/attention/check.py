@@ -1,4 +1,4 @@
-"""Check a student's file: the functions of the exercise, or classes that are attention."""
+"""Checks a student's file: the functions of the exercise, or attention classes."""
 
 import contextlib
 import inspect

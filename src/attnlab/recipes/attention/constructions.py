@@ -1,4 +1,4 @@
-"""The assignments' constructions, run: noisy keys, K Q V, subspaces, sharpness, argmax."""
+"""Runs the assignments' constructions: noisy keys, K Q V, subspaces, sharpness, argmax."""
 
 from pathlib import Path
 

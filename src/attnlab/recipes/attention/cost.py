@@ -1,4 +1,4 @@
-"""Measure what attentions cost against the length of a row."""
+"""Measures the cost of attention by sequence length."""
 
 import contextlib
 import re

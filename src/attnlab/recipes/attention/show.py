@@ -1,4 +1,4 @@
-"""Look at one attention: what it is, what it takes, what it promises and breaks."""
+"""Describes one attention variant: what it does, its options, what it promises and breaks."""
 
 import contextlib
 import inspect

@@ -1,4 +1,4 @@
-"""Ask what a query can do with keys and values: the assignments' or one's own."""
+"""What can a query do with given keys and values? The assignments' or your own."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""The third lab: fine-tune a pretrained encoder to tell classes of text."""
+"""The classification lab: fine-tune a pretrained encoder to classify text."""

@@ -1,4 +1,4 @@
-"""A model with its tokens and classes: what it reads of a text, and how it is asked."""
+"""A model with its tokenizer and classes: how it reads a text, and how it predicts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Does learning the language of unlabelled text help a classifier that has few labels?
+"""Does masked language modelling on unlabelled text help a classifier with few labels?
 
 Every cell is a run of ``attnlab classify train``: a number of labels, a weight of the masked
 tokens' loss, a seed. The cells of a seed learn from the same labelled texts.

@@ -1,4 +1,4 @@
-"""Prediction: ask a finished run's classifier about the texts of a file."""
+"""Prediction: classify the texts of a file with a finished run's model."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What can be set about classifying text. Loads no torch."""
+"""Settings of the classification lab. Loads no torch."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -8,7 +8,7 @@ from annotated_types import Ge, Gt, Interval, Len
 from attnlab.training.settings import OptimizerSettings, ScheduleSettings, TrainingSettings
 
 MODEL = "model"
-"""The folder of a run that holds its model in the hub's layout."""
+"""The folder in a run that holds its model in the hub's layout."""
 FINE_TUNING = TrainingSettings(
     length="3 epochs",
     optimizer=OptimizerSettings(
@@ -21,18 +21,18 @@ FINE_TUNING = TrainingSettings(
 
 @dataclass(frozen=True)
 class MaskedSettings:
-    """Filling in masked tokens of unlabelled text, learned beside the classes."""
+    """Masked language modelling on unlabelled text, trained jointly with the classifier."""
 
     text: str = ""
-    """File of unlabelled text, one a line; without it only the classes are learned."""
+    """File of unlabelled text, one per line; without it, only the classifier is trained."""
     alpha: Annotated[float, Ge(0)] = 0.5
-    """Weight of this loss beside that of the classes; 0 leaves it out."""
+    """Weight of this loss relative to the classification loss; 0 turns it off."""
     share: Annotated[float, Interval(gt=0, lt=1)] = 0.15
-    """Share of the tokens that are to be filled in."""
+    """Share of the tokens to predict."""
     block: Annotated[int, Ge(3)] = 128
-    """Most tokens of a row, with its marks."""
+    """Maximum tokens per row, including special tokens."""
     line_by_line: bool = True
-    """Whether a row is a line, or all lines are joined and cut into rows."""
+    """Make each line a row; otherwise join all lines and cut them into rows."""
 
 
 @dataclass(frozen=True)
@@ -40,24 +40,24 @@ class ClassifySettings:
     """Everything about ``attnlab classify train``."""
 
     model: str = ""
-    """Folder of a pretrained BERT in the hub's layout, or its name there."""
+    """Folder of a pretrained BERT in the hub's layout, or its name on the hub."""
     train: str = ""
     """File of labelled text: .csv (label, text), .tsv (text, label) or .jsonl."""
     dev: str = ""
-    """The same; chooses the step that is kept."""
+    """File of labelled text that chooses which step is kept."""
     test: str = ""
-    """The same, with labels or without; asked once, at the end."""
+    """File of text, with or without labels; evaluated once, at the end."""
     columns: tuple[str, ...] = ()
-    """What the columns of .csv and .tsv files are, if neither a header nor their number says it:
-    label, text, pair, or - for one to leave out."""
+    """Columns of .csv and .tsv files, if neither a header nor their number identifies them: label,
+    text, pair, or - to skip one."""
     labels: Annotated[int, Ge(0)] = 0
-    """How many labelled training texts to use, of every class its share; 0 uses all."""
+    """Number of labelled training texts to use, in proportion to the classes; 0 uses all."""
     max_len: Annotated[int, Ge(3)] = 128
-    """Most tokens of a text, with its marks; longer ones are cut."""
+    """Maximum tokens per text, including special tokens; longer texts are cut."""
     batch_size: Annotated[int, Gt(0)] = 32
-    """ClassifyTexts a step, from each of the two streams."""
+    """Texts per step, from each of the two streams."""
     pooler: bool = False
-    """Whether a dense layer with tanh stands before the classifier, as in transformers."""
+    """Put a dense layer with tanh before the classifier, as transformers does."""
     masked: MaskedSettings = MaskedSettings()
     training: TrainingSettings = FINE_TUNING
 
@@ -67,11 +67,11 @@ class PredictSettings:
     """Everything about ``attnlab classify predict``."""
 
     run: str = ""
-    """The finished run whose classifier is asked."""
+    """The finished run whose classifier to use."""
     texts: str = ""
-    """File of texts, with labels or without."""
+    """File of texts, with or without labels."""
     columns: tuple[str, ...] = ()
-    """What its columns are, as in training."""
+    """Columns of the file, as in training."""
 
 
 @dataclass(frozen=True)
@@ -79,12 +79,12 @@ class LabelBudgetSettings:
     """Everything about ``attnlab classify label-budget``."""
 
     labels: Annotated[tuple[Annotated[int, Ge(0)], ...], Len(1)] = (10, 50, 0)
-    """Numbers of labelled training texts; 0 is all of them."""
+    """Numbers of labelled training texts; 0 means all."""
     alphas: Annotated[tuple[Annotated[float, Ge(0)], ...], Len(1)] = (0.0, 0.5)
-    """Weights of the masked tokens' loss; 0 learns the classes alone."""
+    """Weights of the masked-token loss; 0 trains the classifier alone."""
     seeds: Annotated[int, Ge(1)] = 3
-    """Runs of every cell; each seed draws its own labelled texts."""
+    """Number of runs per cell; each seed draws its own labelled texts."""
     least_steps: Annotated[int, Ge(1)] = 200
-    """Steps that a run has at least, if its length is in epochs: few texts need more of them."""
+    """Minimum steps per run if its length is in epochs; small sets need more epochs."""
     base: ClassifySettings = ClassifySettings()
-    """What all cells have in common."""
+    """Settings that all cells share."""

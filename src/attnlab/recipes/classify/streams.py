@@ -1,4 +1,4 @@
-"""What a classifier learns from by step: labelled texts, and unlabelled text with masked tokens."""
+"""What a classifier trains on at each step: labelled texts, and masked unlabelled text."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What the classification lab reads: labelled texts by split, their classes, unlabelled text."""
+"""The input of the classification lab: labelled texts by split, classes, unlabelled text."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Fine-tuning: a pretrained BERT learns to tell classes, perhaps with masked text besides."""
+"""Fine-tuning: train a pretrained BERT to classify, optionally with masked text."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

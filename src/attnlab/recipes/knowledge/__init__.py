@@ -1,1 +1,1 @@
-"""The knowledge lab: pretrain on text, then ask for what stood in it."""
+"""The knowledge lab: pretrain on text, then ask what it said."""

@@ -1,4 +1,4 @@
-"""Asking one question: the answer, how sure it is, and whether to believe it."""
+"""Asks one question: the answer, its confidence, and whether to believe it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

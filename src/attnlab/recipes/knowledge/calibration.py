@@ -1,4 +1,4 @@
-"""Retrieved or made up? What is looked at besides the answer, and what it is worth."""
+"""Retrieved or made up? The signals recorded with each answer, and what they are worth."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

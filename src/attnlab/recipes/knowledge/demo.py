@@ -1,4 +1,4 @@
-"""The first minutes: four ways to answer where made-up people were born, side by side.
+"""The demo: four ways to answer where made-up people were born, compared.
 
 The people of test never had their question in training. Who guesses, or learns from questions
 alone, cannot know; who has read their biographies may have remembered. About some people nothing is

@@ -1,4 +1,4 @@
-"""Evaluation: ask a finished run's model, or one of the course's files, the questions of a file."""
+"""Evaluation: put the questions of a file to a run's model, or to one of the course's files."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What lets a model say what it has read? After Allen-Zhu and Li, Physics of Language Models 3.1.
+"""When can a model recall what it read? After Allen-Zhu and Li, Physics of LMs 3.1.
 
 A plain language model reads biographies, then learns from the questions of some people to answer,
 and is asked about others. The conditions differ in what is written about the same people.

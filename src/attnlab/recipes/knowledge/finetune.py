@@ -1,4 +1,4 @@
-"""Finetuning: learn to answer questions, from a pretrained model or from nothing."""
+"""Fine-tuning: learn to answer questions, from a pretrained model or from scratch."""
 
 from collections.abc import Callable
 from dataclasses import replace

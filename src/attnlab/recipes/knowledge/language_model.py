@@ -1,4 +1,4 @@
-"""A model with its tokenizer: what it learns from a question, how it is asked one, its file."""
+"""A model with its tokenizer: how it trains on a question, how it answers one, its file."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""What pretraining and finetuning have in common: learn from rows, then answer questions."""
+"""What pretraining and fine-tuning share: train on rows, then answer questions."""
 
 from collections.abc import Callable, Sequence
 from functools import partial

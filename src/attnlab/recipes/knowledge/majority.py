@@ -1,4 +1,4 @@
-"""The baseline that every model must beat: the commonest training answer, whatever is asked."""
+"""The baseline every model must beat: always the most common training answer."""
 
 from collections import Counter
 from pathlib import Path

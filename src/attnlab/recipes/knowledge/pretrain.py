@@ -1,4 +1,4 @@
-"""Pretraining: read a corpus by some objective, perhaps with training questions mixed in."""
+"""Pretraining: read a corpus with some objective, optionally with training questions mixed in."""
 
 from rich.console import Console
 

@@ -1,4 +1,4 @@
-"""What can be set in the knowledge lab, and its two recipes. Loads no torch."""
+"""Settings of the knowledge lab, and its recipes. Loads no torch."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -26,19 +26,19 @@ class TokenizerSettings:
     """What a token is."""
 
     kind: Literal["byte_pairs", "characters"] = "byte_pairs"
-    """byte_pairs: frequent pieces of words; characters: those of the corpus, one by one."""
+    """byte_pairs: frequent pieces of words; characters: the characters of the corpus."""
     size: Annotated[int, Ge(258)] = 2048
-    """How many byte pairs to learn; characters are as many as there are."""
+    """Vocabulary size for byte_pairs; characters uses all that occur."""
 
 
 @dataclass(frozen=True)
 class ObjectiveSettings:
-    """What is learned from the corpus."""
+    """What the model learns from the corpus."""
 
     name: str = "salient_spans"
-    """A file of data/objectives: salient_spans, span_corruption, text."""
+    """Objective: salient_spans, span_corruption or text."""
     options: dict[str, Any] = field(default_factory=dict)
-    """The objective's own options by name, such as block for span_corruption."""
+    """Options of the objective by name, such as block for span_corruption."""
 
 
 @dataclass(frozen=True)
@@ -46,26 +46,26 @@ class PretrainSettings:
     """Everything about ``attnlab knowledge pretrain``."""
 
     corpus: str = ""
-    """File with a document a line; `Name. Text` for salient_spans."""
+    """File with one document per line; `Name. Text` for salient_spans."""
     questions: str = ""
-    """File of training questions, `question<TAB>answer`, to mix in; may be left out."""
+    """File of training questions to mix in, `question<TAB>answer`; optional."""
     questions_write: bool = False
-    """Whether the questions may write into the n-gram table, or only teach how to read it."""
+    """Let questions update the n-gram table, instead of only teaching the model to read it."""
     held_out: HeldOut = 0.0
-    """Share of the training questions that are not learned but asked, to choose settings on."""
+    """Share of the training questions kept for evaluation, to choose settings on."""
     dev: str = ""
-    """File of questions to report on; nothing is chosen by them."""
+    """File of questions to report on; they choose nothing."""
     test: str = ""
-    """File of questions to ask once, at the end."""
+    """File of questions to evaluate once, at the end."""
     unseen: str = ""
-    """File of questions about people of whom nothing was read: every answer to them is made up."""
+    """File of questions about people who are not in the corpus: every answer is made up."""
     samples: Annotated[int, Ge(0)] = 0
-    """Answers drawn a question, beside the likeliest, to see whether they agree; 0 draws none."""
+    """Answers to sample per question, to compare with the most likely one; 0 for none."""
     tokenizer: TokenizerSettings = TokenizerSettings()
     objective: ObjectiveSettings = ObjectiveSettings()
     model: ModelSettings = SIZES["small"]
     batch_tokens: Annotated[int, Gt(0)] = 2048
-    """About how many tokens a step learns from."""
+    """Approximate number of tokens per step."""
     training: TrainingSettings = RECALL_TRAINING
 
 
@@ -76,26 +76,26 @@ class FinetuneSettings:
     questions: str = ""
     """File of training questions, `question<TAB>answer`."""
     start: str = ""
-    """The pretrained run to go on from, or one of the course's files; left out, a new model learns
+    """Pretrained run to start from, or one of the course's files; without it, a new model learns
     from the questions alone."""
     corpus: str = ""
-    """The file that the characters come from: of a new model, or of one of the course's files."""
+    """File that supplies the characters of a new model, or of one of the course's files."""
     replay: ObjectiveSettings = ObjectiveSettings("")
-    """What is read again beside the questions, so that it is not forgotten; nothing by default."""
+    """Objective to train on alongside the questions, against forgetting; none by default."""
     held_out: HeldOut = 0.0
-    """Share of the training questions that are not learned but asked, to choose settings on."""
+    """Share of the training questions kept for evaluation, to choose settings on."""
     dev: str = ""
-    """File of questions to report on; nothing is chosen by them."""
+    """File of questions to report on; they choose nothing."""
     test: str = ""
-    """File of questions to ask once, at the end."""
+    """File of questions to evaluate once, at the end."""
     unseen: str = ""
-    """File of questions about people of whom nothing was read: every answer to them is made up."""
+    """File of questions about people who are not in the corpus: every answer is made up."""
     samples: Annotated[int, Ge(0)] = 0
-    """Answers drawn a question, beside the likeliest, to see whether they agree; 0 draws none."""
+    """Answers to sample per question, to compare with the most likely one; 0 for none."""
     tokenizer: TokenizerSettings = TokenizerSettings()
     model: ModelSettings = SIZES["small"]
     batch_tokens: Annotated[int, Gt(0)] = 2048
-    """About how many tokens a step learns from."""
+    """Approximate number of tokens per step."""
     training: TrainingSettings = replace(RECALL_TRAINING, length="10 epochs")
 
 
@@ -104,25 +104,25 @@ class EvaluateSettings:
     """Everything about ``attnlab knowledge evaluate``."""
 
     run: str = ""
-    """The run whose model is asked."""
+    """The run whose model to evaluate."""
     questions: str = ""
-    """File of questions, with answers or without."""
+    """File of questions, with or without answers."""
     unseen: str = ""
-    """File of questions about people of whom nothing was read: every answer to them is made up."""
+    """File of questions about people who are not in the corpus: every answer is made up."""
     samples: Annotated[int, Ge(0)] = 16
-    """Answers drawn a question, beside the likeliest, to see whether they agree; 0 draws none."""
+    """Answers to sample per question, to compare with the most likely one; 0 for none."""
     corpus: str = ""
-    """What the model has read, for a model that is a file of the course's."""
+    """The corpus the model has read, if the model is one of the course's files."""
 
 
 @dataclass(frozen=True)
 class MajoritySettings:
-    """What the constant answer is taken from, and who is asked."""
+    """Where the most common answer comes from, and which questions it is given to."""
 
     questions: str = ""
     """File of training questions."""
     test: str = ""
-    """File of questions to ask."""
+    """File of questions to answer."""
 
 
 CHARACTERS = TokenizerSettings("characters")
@@ -175,17 +175,17 @@ RECIPES: dict[str, tuple[PretrainSettings, FinetuneSettings]] = {
     ),
 }
 """Pretraining and finetuning by name. recall: ours. course: the knowledge course's model,
-characters and objective, trained our way. letter: its hyper-parameters too, for many hours."""
+characters and objective, trained our way. original: its hyperparameters too, for many hours."""
 
 
 def pretrain_recipe(name: str, size: str | None = None) -> PretrainSettings:
-    """Return a recipe's settings for pretraining, with another size of model if one is named."""
+    """Return a recipe's settings for pretraining, with the named model size if one is given."""
     chosen = by_name(RECIPES, name, "recipe")[0]
     return replace(chosen, model=by_name(SIZES, size, "size")) if size else chosen
 
 
 def finetune_recipe(name: str, size: str | None = None) -> FinetuneSettings:
-    """Return a recipe's settings for finetuning, with another size of model if one is named."""
+    """Return a recipe's settings for fine-tuning, with the named model size if one is given."""
     chosen = by_name(RECIPES, name, "recipe")[1]
     return replace(chosen, model=by_name(SIZES, size, "size")) if size else chosen
 
@@ -205,15 +205,15 @@ class DemoSettings:
 
     world: WorldSettings = WorldSettings(people=1000, biographies=3)
     held_out: HeldOut = 0.2
-    """Share of the training questions that are not learned but show what confidence is worth."""
+    """Share of the training questions kept to show how far to trust the confidence."""
     samples: Annotated[int, Ge(0)] = 8
-    """Answers drawn a question, beside the likeliest, to see whether they agree; 0 draws none."""
+    """Answers to sample per question, to compare with the most likely one; 0 for none."""
     model: ModelSettings = replace(SIZES["small"], ngram_table=NGramTableSize(rows=2**17))
     batch_tokens: Annotated[int, Gt(0)] = 2048
-    """About how many tokens a step learns from."""
+    """Approximate number of tokens per step."""
     training: TrainingSettings = replace(RECALL_TRAINING, length="1600k tokens", evaluate_every=200)
     questions_length: str = "20 epochs"
-    """How long the model learns that reads nothing but the training questions."""
+    """Training length of the model that sees only the training questions."""
 
 
 @dataclass(frozen=True)
@@ -221,15 +221,15 @@ class ExtractionSettings:
     """Everything about ``attnlab knowledge extraction``."""
 
     world: WorldSettings = WorldSettings(people=500, unwritten=0, asked_share=0.3)
-    """Its celebrities, order and biographies are what the study turns."""
+    """The study varies its celebrities, order and biographies."""
     celebrities: Annotated[float, Interval(gt=0, lt=1)] = 0.3
-    """Share of the people who have all biographies, in the condition where only some do."""
+    """Share of the people with several biographies, in the condition where only some have them."""
     tokenizer: TokenizerSettings = TokenizerSettings(size=1024)
     model: ModelSettings = ModelSettings(128, 4, 4, attention=AttentionSettings(positions="rotary"))
     batch_tokens: Annotated[int, Gt(0)] = 2048
-    """About how many tokens a step learns from, while reading."""
+    """Approximate number of tokens per step during pretraining."""
     question_tokens: Annotated[int, Gt(0)] = 512
-    """The same while learning to answer."""
+    """Approximate number of tokens per step during fine-tuning."""
     pretraining: TrainingSettings = replace(RECALL_TRAINING, length="1500k tokens")
     finetuning: TrainingSettings = replace(
         RECALL_TRAINING,

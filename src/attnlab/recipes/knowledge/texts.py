@@ -1,4 +1,4 @@
-"""What the knowledge lab reads: a corpus, questions to learn from, questions to be asked."""
+"""The input of the knowledge lab: a corpus, training questions, evaluation questions."""
 
 import hashlib
 from collections.abc import Mapping, Sequence

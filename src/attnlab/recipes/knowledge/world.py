@@ -1,4 +1,4 @@
-"""A made-up world as the course's files: a corpus, and questions to learn from and to be asked."""
+"""A made-up world in the course's file formats: a corpus, training and evaluation questions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""Hand-made attention on a terminal, as JSON and in figures."""
+"""Attention by hand, on a terminal, as JSON and in figures."""

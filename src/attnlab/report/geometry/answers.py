@@ -1,4 +1,4 @@
-"""A proposed answer on a terminal: right or wrong here, why, at other scales, and elsewhere."""
+"""A proposed answer on a terminal: right or wrong, why, at other scales, and on other keys."""
 
 import math
 from collections.abc import Iterator

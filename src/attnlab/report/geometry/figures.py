@@ -1,4 +1,4 @@
-"""Figures of hand-made attention, by the kind of explanation."""
+"""Figures of attention by hand, by kind of explanation."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial

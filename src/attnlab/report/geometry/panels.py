@@ -1,4 +1,4 @@
-"""Panels of a figure: weights, errors, matrices, histograms. Each draws into one place."""
+"""Panels of a figure: weights, errors, matrices, histograms."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

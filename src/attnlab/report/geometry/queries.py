@@ -1,4 +1,4 @@
-"""What a query can do, on a terminal: verdict, query, weights, or the proof that there is none."""
+"""What a query can do, on a terminal: verdict, query, weights, or the proof that none exists."""
 
 import numpy as np
 from rich.console import Group, RenderableType

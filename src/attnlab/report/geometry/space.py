@@ -1,4 +1,4 @@
-"""Keys or values in two or three dimensions: their hull, where queries point, single points."""
+"""Keys or values in two or three dimensions: their hull, query directions, single points."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Every explanation on a terminal, by its kind."""
+"""Every explanation on a terminal, by kind."""
 
 from typing import Any
 

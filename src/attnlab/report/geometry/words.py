@@ -1,4 +1,4 @@
-"""Hand-made attention in words: vectors, verdicts, and proofs with their numbers."""
+"""Attention by hand in words: vectors, verdicts, and proofs with their numbers."""
 
 import math
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Several runs side by side: scores, verdicts, and where their answers differ."""
+"""Several runs compared: scores, verdicts, and where their answers differ."""
 
 from collections.abc import Iterator, Sequence
 

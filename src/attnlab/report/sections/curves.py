@@ -1,4 +1,4 @@
-"""How runs went on the way, which every section shows."""
+"""Training curves, which every section shows."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,4 +1,4 @@
-"""The label-budget study: accuracy against the number of labels, and what each alpha is worth."""
+"""The label-budget study: accuracy against the number of labels, and the effect of alpha."""
 
 from collections.abc import Iterator, Sequence
 

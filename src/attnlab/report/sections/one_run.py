@@ -1,4 +1,4 @@
-"""One run: what it scored, how it went, some of its answers, what its splits hold."""
+"""One run: its score, its training, some of its answers, its splits."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

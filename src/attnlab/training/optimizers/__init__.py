@@ -1,4 +1,4 @@
-"""Optimizers by name: one file each, a function from named parameters to torch optimizers."""
+"""Optimizers by name, one file each: functions from named parameters to torch optimizers."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING

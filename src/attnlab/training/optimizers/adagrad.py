@@ -1,4 +1,4 @@
-"""Adagrad (Duchi et al. 2011): a rarely seen parameter keeps a large step; sparse tables too."""
+"""Adagrad (Duchi et al. 2011): rarely seen parameters keep a large step; sparse tables too."""
 
 import torch
 from torch.optim import Optimizer

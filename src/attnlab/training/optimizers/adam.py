@@ -1,4 +1,4 @@
-"""Adam (Kingma & Ba 2015, arXiv:1412.6980); weight decay enters the gradient, on matrices alone."""
+"""Adam (Kingma & Ba 2015, arXiv:1412.6980), with L2 weight decay on matrices only."""
 
 import torch
 from torch.optim import Optimizer

@@ -1,4 +1,4 @@
-"""AdamW (Loshchilov & Hutter 2019, arXiv:1711.05101), decay on matrices alone."""
+"""AdamW (Loshchilov & Hutter 2019, arXiv:1711.05101), with decay on matrices only."""
 
 import torch
 from torch.optim import Optimizer

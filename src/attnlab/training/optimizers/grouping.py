@@ -1,4 +1,4 @@
-"""Splitting parameters into torch's groups, with weight decay on matrices alone."""
+"""Splits parameters into torch's groups, with weight decay on matrices only."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""Stochastic gradient descent, with momentum by option; without it, sparse tables too."""
+"""Stochastic gradient descent, optionally with momentum; without it, sparse tables too."""
 
 import torch
 from torch.optim import Optimizer

@@ -1,4 +1,4 @@
-"""SparseAdam: Adam that touches only the rows of a table that a step has used."""
+"""SparseAdam: Adam that updates only the rows of a table that a step used."""
 
 import torch
 from torch.optim import Optimizer

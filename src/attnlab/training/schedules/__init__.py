@@ -1,4 +1,4 @@
-"""Schedules by name: one file each, a function from an optimizer to a torch schedule.
+"""Schedules by name, one file each: functions from an optimizer to a torch schedule.
 
 The warm-up stands before whatever schedule is chosen, so it is written once, in
 ``training/optimization.py``.

@@ -1,4 +1,4 @@
-"""The learning rate stays where it is."""
+"""The learning rate stays constant."""
 
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import ConstantLR, LRScheduler

@@ -1,4 +1,4 @@
-"""The learning rate falls on half a cosine (Loshchilov & Hutter 2017, arXiv:1608.03983)."""
+"""The learning rate follows half a cosine (Loshchilov & Hutter 2017, arXiv:1608.03983)."""
 
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import CosineAnnealingLR, LRScheduler

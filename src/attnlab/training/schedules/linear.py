@@ -1,4 +1,4 @@
-"""The learning rate falls on a straight line."""
+"""The learning rate falls linearly."""
 
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LinearLR, LRScheduler
