@@ -6,10 +6,12 @@ from typing import Annotated
 
 import typer
 
-from attnlab.cli.options import AsJson, RunsFolder
+from attnlab.cli.options import AsJson, Group, RunsFolder
 from attnlab.errors import UserError
 
-app = typer.Typer(help="Look at what was run.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    help="Look at what was run.", no_args_is_help=True, rich_markup_mode=None, cls=Group
+)
 
 
 @app.command("list", epilog="Example: attnlab runs list --json")
@@ -83,7 +85,7 @@ def show(
     Console().print(run_story(opened))
 
 
-@app.command(epilog="Example: attnlab runs compare knowledge-demo-1a2b3c4d knowledge-demo-5e6f7a8b")
+@app.command(epilog="Example: attnlab runs compare runs/recall runs/synthesizer")
 def compare(
     run: Annotated[list[str], RUN],
     split: Annotated[str | None, SPLIT] = None,

@@ -6,11 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
-from attnlab.cli.options import AsJson, numbers
+from attnlab.cli.options import AsJson, Group, numbers
 
 app = typer.Typer(
     help="Hand-made attention: what a query can do, with proof. Checks your answers.",
     no_args_is_help=True,
+    cls=Group,
     rich_markup_mode=None,
 )
 
