@@ -7,16 +7,13 @@ import typer
 
 from attnlab import __version__
 from attnlab.cli import attention, classify, doctor, knowledge, run, runs
-from attnlab.cli.options import Group, process_rank
+from attnlab.cli.options import group, process_rank
 from attnlab.errors import AttnlabError
 
-app = typer.Typer(
+app = group(
+    "A laboratory for attention, pretraining and fine-tuning.",
     name="attnlab",
-    help="A laboratory for attention, pretraining and fine-tuning.",
-    no_args_is_help=True,
-    cls=Group,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Example: attnlab knowledge demo\n\nTab completion: attnlab --install-completion",
 )

@@ -2,18 +2,20 @@
 
 from typing import Any
 
-import typer
-
-from attnlab.cli.flags import RUN_OPTIONS, TRAINING, Flag, Request, below, job_command
-from attnlab.cli.options import Group
+from attnlab.cli.flags import (
+    RUN_OPTIONS,
+    TRAINING,
+    Flag,
+    PathArgument,
+    PathFlag,
+    Request,
+    below,
+    job_command,
+)
+from attnlab.cli.options import group
 from attnlab.errors import UserError
 
-app = typer.Typer(
-    help="Fine-tune a pretrained encoder to tell classes of text.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    cls=Group,
-)
+app = group("Fine-tune a pretrained encoder to tell classes of text.")
 
 COLUMNS = Flag(
     "columns",
@@ -21,22 +23,17 @@ COLUMNS = Flag(
     metavar="NAMES",
 )
 TEXTS = [
-    Flag(
-        "train",
-        "Labelled text: .csv (label, text), .tsv (text, label) or .jsonl.",
-        name="texts",
-        is_path=True,
-        is_argument=True,
+    PathArgument(
+        "train", "Labelled text: .csv (label, text), .tsv (text, label) or .jsonl.", name="texts"
     ),
-    Flag("dev", is_path=True),
-    Flag("test", "The same; asked once, at the end.", is_path=True),
+    PathFlag("dev"),
+    PathFlag("test", "The same; evaluated once, at the end."),
     COLUMNS,
     Flag("model", "Folder of a pretrained BERT, or its name on the hub.", metavar="MODEL"),
-    Flag(
+    PathFlag(
         "masked.text",
         "Unlabelled text, one a line, whose masked tokens are learned as well.",
         name="mlm-text",
-        is_path=True,
     ),
     Flag("max_len", "Most tokens of a text; longer ones are cut."),
     Flag("batch_size", "Texts per step."),
@@ -75,8 +72,8 @@ def train(request: Request) -> Any:
     app,
     "classify-predict",
     [
-        Flag("run", is_path=True, is_argument=True, is_required=True),
-        Flag("texts", is_path=True, is_argument=True, is_required=True),
+        PathArgument("run", is_required=True),
+        PathArgument("texts", is_required=True),
         COLUMNS,
     ],
     example="attnlab classify predict runs/NAME new.csv --outputs classes.txt",

@@ -4,7 +4,7 @@ import inspect
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
@@ -25,7 +25,7 @@ from attnlab.cli.options import (
 from attnlab.cli.show import runner, show
 
 if TYPE_CHECKING:
-    from attnlab.config import Given
+    from attnlab.config import Given, SettingField
 
 Complete = Callable[[str], list[str]]
 Function = Callable[..., Any]
@@ -59,14 +59,14 @@ class Flag:
         """What a user types, or calls it."""
         return self.variable if self.is_argument else "--" + self.variable.replace("_", "-")
 
-    def parameter(self, annotation: Any, *, meaning: str, default: Any) -> inspect.Parameter:
+    def parameter(self, setting: "SettingField", default: Any) -> inspect.Parameter:
         """Return it as typer wants it; None means that it was not given."""
-        plain, bounds, is_list = take_apart(annotation)
+        plain, bounds, is_list = take_apart(setting.annotation)
         choices = get_args(plain) if get_origin(plain) is Literal else ()
         shown = [f"default: {self.text(default)}"] if default not in ("", ()) else []
         notes = "; ".join([*shown, *([bounds] if bounds else [])])
         texts: dict[str, Any] = {
-            "help": (self.help or meaning) + (f"  [{notes}]" if notes else ""),
+            "help": (self.help or setting.meaning) + (f"  [{notes}]" if notes else ""),
             "metavar": self.metavar or "|".join(choices) or None,
             "autocompletion": self.complete,
         }
@@ -113,6 +113,8 @@ def take_apart(annotation: Any) -> tuple[Any, str, bool]:
     return plain, " and ".join(f"{sign} {limit}" for sign, limit in limits.items()), False
 
 
+PathFlag = partial(Flag, is_path=True)
+PathArgument = partial(Flag, is_path=True, is_argument=True)
 TRAINING = [
     Flag("training.length", "How long to train: '30 epochs', '2M tokens', '60 seconds'."),
     Flag("training.seed", "Seed of everything random in training."),
@@ -206,21 +208,13 @@ def _callback(
     from attnlab.recipes.jobs import find_job
 
     cls = find_job(job).settings
-    defaults, fields = cls(), {field.key: field for field in describe(cls)}
+    fields = {field.key: field for field in describe(cls)}
     from_settings = [
-        flag.parameter(
-            fields[flag.key].annotation,
-            meaning=fields[flag.key].meaning,
-            default=reduce(getattr, flag.key.split("."), defaults),
-        )
+        flag.parameter(fields[flag.key], default=reduce(getattr, flag.key.split("."), cls()))
         for flag in flags
     ]
     own = list(inspect.signature(function).parameters.values())[1:]
-    shared = [
-        parameter
-        for name, parameter in inspect.signature(Request).parameters.items()
-        if name in options
-    ]
+    shared = [p for p in inspect.signature(Request).parameters.values() if p.name in options]
 
     def call(**values: Any) -> None:
         given = {
@@ -228,7 +222,7 @@ def _callback(
             for flag in flags
             if (value := values.pop(flag.variable)) is not None
         }
-        typed = {parameter.name: values.pop(parameter.name) for parameter in shared}
+        typed = {p.name: values.pop(p.name) for p in shared}
         request = Request(job, given, **typed)
         settings = function(request, **values)
         if settings is not None:
@@ -236,7 +230,6 @@ def _callback(
             write_predictions(done, request.outputs)
             show(done)
 
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    rest = [parameter.replace(kind=keyword) for parameter in (*own, *shared)]
+    rest = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*own, *shared)]
     call.__signature__ = inspect.Signature([*from_settings, *rest])  # type: ignore[attr-defined]
     return call

@@ -6,28 +6,31 @@ from typing import Annotated, Any
 import typer
 
 from attnlab.cli.ask import ask
-from attnlab.cli.flags import RUN_OPTIONS, SETTINGS_OPTIONS, TRAINING, Flag, Request, job_command
+from attnlab.cli.flags import (
+    RUN_OPTIONS,
+    SETTINGS_OPTIONS,
+    TRAINING,
+    Flag,
+    PathArgument,
+    PathFlag,
+    Request,
+    job_command,
+)
 from attnlab.cli.options import (
-    Group,
     complete_attention,
     complete_positions,
+    group,
 )
 
-app = typer.Typer(
-    help="Pretrain on text, then ask for what stood in it.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    cls=Group,
-)
+app = group("Pretrain on text, then ask for what stood in it.")
 
-UNSEEN = Flag("unseen", "Questions about people of whom nothing is in the corpus.", is_path=True)
+UNSEEN = PathFlag("unseen", "Questions about people of whom nothing is in the corpus.")
 REPORTED = [
-    Flag("dev", "Questions to report on; they choose nothing.", is_path=True),
-    Flag("test", "Questions to ask once, at the end.", is_path=True),
+    PathFlag("dev", "Questions to report on; they choose nothing."),
+    PathFlag("test", "Questions to ask once, at the end."),
     UNSEEN,
     Flag("held_out", "Share of the training questions to choose settings on."),
 ]
-PARAMS_CORPUS = Flag("corpus", "For a .params file: the text that it was trained on.", is_path=True)
 
 
 def _complete_recipe(incomplete: str) -> list[str]:
@@ -92,8 +95,8 @@ def extraction(request: Request) -> Any:
     app,
     "knowledge-pretrain",
     [
-        Flag("corpus", "Text, a document a line.", is_path=True, is_argument=True),
-        Flag("questions", "Training questions to mix in, question<TAB>answer.", is_path=True),
+        PathArgument("corpus", "Text, a document a line."),
+        PathFlag("questions", "Training questions to mix in, question<TAB>answer."),
         *REPORTED,
         Flag(
             "model.attention.name",
@@ -127,11 +130,9 @@ def pretrain(request: Request, recipe: Recipe = "recall", size: Size = None) -> 
     app,
     "knowledge-finetune",
     [
-        Flag(
-            "questions", "Training questions, question<TAB>answer.", is_path=True, is_argument=True
-        ),
-        Flag("start", "Pretrained run to go on from.", is_path=True),
-        Flag("corpus", "Without --start: text that the tokenizer is made from.", is_path=True),
+        PathArgument("questions", "Training questions, question<TAB>answer."),
+        PathFlag("start", "Pretrained run to go on from."),
+        PathFlag("corpus", "Without --start: text that the tokenizer is made from."),
         *REPORTED,
         *TRAINING,
     ],
@@ -152,16 +153,12 @@ def finetune(request: Request, recipe: Recipe = "recall", size: Size = None) -> 
     app,
     "knowledge-evaluate",
     [
-        Flag(
-            "run",
-            "Finished run whose model is asked, or a .params file.",
-            is_path=True,
-            is_argument=True,
-            is_required=True,
+        PathArgument(
+            "run", "Finished run whose model is asked, or a .params file.", is_required=True
         ),
-        Flag("questions", is_path=True, is_argument=True, is_required=True),
+        PathArgument("questions", is_required=True),
         UNSEEN,
-        PARAMS_CORPUS,
+        PathFlag("corpus", "For a .params file: the text that it was trained on."),
         Flag("samples", "Answers to draw a question, to see whether they agree."),
     ],
     example="attnlab knowledge evaluate runs/pretrained world/birth_test.tsv",

@@ -40,7 +40,7 @@ ShowSettings = Annotated[
 ]
 
 
-class Group(TyperGroup):
+class _Group(TyperGroup):
     """A group of commands whose help shows a whole sentence about each."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as in click
@@ -49,6 +49,13 @@ class Group(TyperGroup):
             formatter.write_dl(
                 [(name, one.get_short_help_str(limit=1000)) for name, one in self.commands.items()]
             )
+
+
+def group(help_text: str, **more: Any) -> typer.Typer:
+    """Return an empty group of commands."""
+    return typer.Typer(
+        help=help_text, cls=_Group, no_args_is_help=True, rich_markup_mode=None, **more
+    )
 
 
 def complete_attention(incomplete: str) -> list[str]:
