@@ -84,7 +84,8 @@ class Flag:
         if isinstance(value, (tuple, list)):
             return ",".join(map(self.text, value))
         by_value = {stands_for: word for word, stands_for in self.words.items()}
-        return by_value.get(value, str(value).removesuffix(".0"))
+        text = str(value).removesuffix(".0") if isinstance(value, float) else str(value)
+        return by_value.get(value, text)
 
     def given(self, value: Any, annotation: Any) -> "Given":
         """Read what the user typed, and remember it for an error."""
