@@ -10,7 +10,7 @@ from annotated_types import Gt
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnlab.config import describe, from_dict, resolve, to_dict, to_yaml
+from attnlab.config import Given, describe, from_dict, resolve, to_dict, to_yaml
 from attnlab.errors import UserError
 from attnlab.models.sizes import ModelSettings, NGramTableSize
 from attnlab.recipes.knowledge.settings import (
@@ -57,20 +57,22 @@ def test_without_anything_given_the_defaults_stand() -> None:
     assert resolve(Bakery()) == Bakery()
 
 
+TWO = Given(2, "--loaves 2")
+
+
 @pytest.mark.parametrize(
     ("text", "flags", "sets", "loaves"),
     [
         ("", {}, [], 12),
         ("loaves: 1", {}, [], 1),
-        ("loaves: 1", {"loaves": 2}, [], 2),
-        ("loaves: 1", {"loaves": None}, [], 1),
-        ("loaves: 1", {"loaves": 2}, ["loaves=3"], 3),
-        ("loaves: 1", {"loaves": 2}, ["loaves=3", "loaves=4"], 4),
+        ("loaves: 1", {"loaves": TWO}, [], 2),
+        ("loaves: 1", {"loaves": TWO}, ["loaves=3"], 3),
+        ("loaves: 1", {"loaves": TWO}, ["loaves=3", "loaves=4"], 4),
     ],
-    ids=["default", "file", "flag", "flag not given", "set", "last set"],
+    ids=["default", "file", "flag", "set", "last set"],
 )
 def test_a_later_layer_covers_an_earlier_one(
-    tmp_path: Path, text: str, flags: dict[str, int | None], sets: list[str], loaves: int
+    tmp_path: Path, text: str, flags: dict[str, Given], sets: list[str], loaves: int
 ) -> None:
     file = written(tmp_path, text)
     assert resolve(Bakery(), file=file, flags=flags, sets=sets) == replace(Bakery(), loaves=loaves)
@@ -78,7 +80,9 @@ def test_a_later_layer_covers_an_earlier_one(
 
 def test_each_layer_may_give_another_key(tmp_path: Path) -> None:
     file = written(tmp_path, "flour: wheat\noven:\n  heat: 90\n")
-    settings = resolve(Bakery(), file=file, flags={"loaves": 5}, sets=["oven.options.fan=2"])
+    settings = resolve(
+        Bakery(), file=file, flags={"loaves": Given(5, "--loaves 5")}, sets=["oven.options.fan=2"]
+    )
     options = {"steam": 3, "fan": 2}
     assert settings == Bakery(Oven("steam", heat=90, options=options), loaves=5, flour="wheat")
 
@@ -263,9 +267,9 @@ def test_a_key_below_options_that_are_no_mapping_is_refused() -> None:
         resolve(Bakery(), sets=["oven.options=3", "oven.options.fan=1"])
 
 
-def test_an_impossible_flag_is_named_after_the_last_part_of_its_key() -> None:
-    with pytest.raises(UserError, match=r"^--heat: oven.heat = -1 is not possible: input should"):
-        resolve(Bakery(), flags={"oven.heat": -1})
+def test_an_impossible_flag_is_named_as_it_was_typed() -> None:
+    with pytest.raises(UserError, match=r"^--hot -1: oven.heat = -1 is not possible: input should"):
+        resolve(Bakery(), flags={"oven.heat": Given(-1, "--hot -1")})
 
 
 @pytest.mark.parametrize("value", [".inf", "-.inf", ".nan"])
@@ -397,6 +401,14 @@ def test_a_recipe_comes_back_from_its_yaml(tmp_path: Path, name: str) -> None:
 def test_a_memory_without_orders_is_refused() -> None:
     with pytest.raises(UserError, match=r"model.ngram_table.orders = \[\] is not possible"):
         resolve(PretrainSettings(), sets=["model.ngram_table.orders=[]"])
+
+
+def test_of_the_errors_about_a_list_the_one_about_its_number_is_shown() -> None:
+    with pytest.raises(UserError) as error:
+        resolve(PretrainSettings(), sets=["model.ngram_table.orders=[0]", "batch_tokens=0"])
+    first, second = sorted(str(error.value).splitlines())
+    assert "batch_tokens = 0 is not possible" in first
+    assert "orders = [0] is not possible: input should be greater than or equal to 1." in second
 
 
 @pytest.mark.parametrize("settings", [PretrainSettings, FinetuneSettings, DemoSettings])

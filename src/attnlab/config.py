@@ -37,6 +37,8 @@ class SettingField:
 
     key: str
     meaning: str
+    annotation: Any
+    """Its type, with its bounds."""
     is_open: bool
     """Whether any key may stand below this one, as in ``optimizer.options``."""
 
@@ -45,22 +47,18 @@ def resolve(
     base: Settings,
     *,
     file: Path | None = None,
-    flags: Mapping[str, Any] | None = None,
+    flags: Mapping[str, Given] | None = None,
     sets: Sequence[str] = (),
 ) -> Settings:
     """Layer the user's values over those of ``base`` and check them.
 
-    ``flags`` maps dotted keys to values, and a flag is called after the key's last part; one that
-    was not given is None. ``sets`` are the ``a.b=c`` strings of ``--set``. Options given as a whole
-    mapping replace the default ones; a single option is changed by its dotted key.
+    ``flags`` are the values of flags by dotted key. ``sets`` are the ``a.b=c`` strings of
+    ``--set``. Options given as a whole mapping replace the default ones; a single option is changed
+    by its dotted key.
     """
     whole = _open_keys(type(base))
     given = read_file(file, whole=whole) if file else {}
-    given |= {
-        key: Given(value, "--" + key.rpartition(".")[2].replace("_", "-"))
-        for key, value in (flags or {}).items()
-        if value is not None
-    }
+    given |= flags or {}
     for text in sets:
         given |= _read_assignment(text, whole=whole)
     return _validate(base, given)
@@ -103,7 +101,7 @@ def to_yaml(settings: Any) -> str:
 def describe(cls: type, prefix: str = "") -> Iterator[SettingField]:
     """List every setting below ``cls`` with its dotted key and the docstring under it."""
     meanings = _field_docstrings(cls)
-    hints = get_type_hints(cls)
+    hints = get_type_hints(cls, include_extras=True)
     for field in dataclasses.fields(cls):
         key = prefix + field.name
         kind = hints[field.name]
@@ -115,7 +113,7 @@ def describe(cls: type, prefix: str = "") -> Iterator[SettingField]:
             if field.default_factory is not dataclasses.MISSING
             else field.default
         )
-        yield SettingField(key, meanings.get(field.name, ""), isinstance(default, dict))
+        yield SettingField(key, meanings.get(field.name, ""), kind, isinstance(default, dict))
 
 
 def read_file(path: Path, *, whole: Container[str] = ()) -> dict[str, Given]:
@@ -224,7 +222,7 @@ def _validate(base: Settings, given: Mapping[str, Given]) -> Settings:
     try:
         return pydantic.TypeAdapter(cls).validate_python(layered)
     except pydantic.ValidationError as error:
-        raise UserError("\n".join(_explain(item, given) for item in error.errors())) from None
+        raise UserError("\n".join(_explain(error.errors(), given))) from None
 
 
 def _unknown_key(key: str, given: Given, fields: Mapping[str, SettingField]) -> UserError:
@@ -239,17 +237,23 @@ def _unknown_key(key: str, given: Given, fields: Mapping[str, SettingField]) -> 
     )
 
 
-def _explain(item: Any, given: Mapping[str, Given]) -> str:
-    """Say one pydantic error with the key, the value and the place it came from."""
-    path = [str(step) for step in item["loc"]]
-    for length in range(len(path), 0, -1):
-        key = ".".join(path[:length])
-        if key in given:
-            value = given[key]
-            message = item["msg"].removeprefix("Value error, ")
-            message = message[:1].lower() + message[1:]
-            return f"{value.origin}: {key} = {value.value!r} is not possible: {message}."
-    return f"{'.'.join(path) or 'settings'}: {item['msg']}."
+def _explain(errors: Sequence[Any], given: Mapping[str, Given]) -> list[str]:
+    """Say pydantic's errors with key, value and origin: of each value, the one that goes deepest.
+
+    A list that holds a wrong number is also said to be too short, which is not so.
+    """
+    lines: dict[str, str] = {}
+    for item in sorted(errors, key=lambda item: len(item["loc"])):
+        path = [str(step) for step in item["loc"]]
+        keys = [".".join(path[:length]) for length in range(len(path), 0, -1)]
+        key = next((key for key in keys if key in given), "")
+        message = item["msg"].removeprefix("Value error, ")
+        if key:
+            said = f"{key} = {given[key].value!r} is not possible: {message[:1].lower()}"
+            lines[key] = f"{given[key].origin}: {said}{message[1:]}."
+        else:
+            lines[".".join(path)] = f"{'.'.join(path) or 'settings'}: {item['msg']}."
+    return list(lines.values())
 
 
 def _refuse_what_json_has_not(key: str, given: Given) -> None:

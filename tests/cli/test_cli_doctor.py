@@ -7,6 +7,9 @@ from collections.abc import Callable
 import pytest
 import torch
 
+from attnlab.cli.doctor import PRECISIONS
+from attnlab.training.hardware import asked_precision
+
 Attnlab = Callable[..., tuple[int, str, str]]
 
 NAMES = "versions processor bfloat16 threads memory disk hub slurm".split()
@@ -45,6 +48,18 @@ def test_thread_variables_are_shown(attnlab: Attnlab, monkeypatch: pytest.Monkey
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     assert "OMP_NUM_THREADS=3" in attnlab("doctor")[1]
     assert json.loads(attnlab("doctor", "--json")[1])["threads"]["OMP_NUM_THREADS"] == "3"
+
+
+def test_a_precision_that_training_would_refuse_is_refused(
+    attnlab: Attnlab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ATTNLAB_PRECISION", "float16")
+    out = attnlab("doctor")[1]
+    assert "ATTNLAB_PRECISION=float16 is refused: give float32 or bfloat16\n" in out
+    for precision in PRECISIONS:
+        monkeypatch.setenv("ATTNLAB_PRECISION", precision)
+        assert asked_precision() == precision
+        assert f"ATTNLAB_PRECISION makes auto {precision}\n" in attnlab("doctor")[1]
 
 
 def test_without_slurm_it_says_so(attnlab: Attnlab, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -194,9 +194,12 @@ MISTAKES = {
     ),
     "impossible flag": (
         ["--seed", "-1"],
-        "--seed: training.seed = -1 is not possible: input should be greater than or equal to 0.",
+        "--seed -1: training.seed = -1 is not possible: input should be greater than or equal to 0",
     ),
-    "unknown device": (["--device", "tpu"], "--device: training.device = 'tpu' is not possible:"),
+    "unknown device": (
+        ["--device", "tpu"],
+        "--device tpu: training.device = 'tpu' is not possible:",
+    ),
     "missing file": (["--config", "no.yaml"], "there is no settings file no.yaml."),
     "broken file": (["--config", "broken.yaml"], "broken.yaml:2 is not valid YAML:"),
     "malformed assignment": (["--set", "seed"], "--set seed: expected KEY=VALUE, for example"),
@@ -256,7 +259,7 @@ MISTAKES = {
     ),
     "impossible share": (
         ["--held-out", "1"],
-        "--held-out: held_out = 1.0 is not possible: input should be less than 1.",
+        "--held-out 1: held_out = 1.0 is not possible: input should be less than 1.",
     ),
     "everything held out": (
         ["--held-out", "0.99"],

@@ -111,6 +111,18 @@ def test_a_run_is_shown_as_json(attnlab: Attnlab, finished: Run, begun: Run) -> 
     assert json.loads(out) == {"config": begun.config, "record": None}
 
 
+def test_a_study_is_shown_as_its_runs_and_as_json(
+    attnlab: Attnlab, tmp_path: Path, finished: Run
+) -> None:
+    study = {"title": "mine", "runs": [finished.name]}
+    (tmp_path / "runs" / "study.json").write_text(json.dumps(study))
+    code, out, err = attnlab("runs", "show", "runs")
+    assert (code, err) == (0, "")
+    assert finished.name in out
+    code, out, err = attnlab("runs", "show", "runs", "--json")
+    assert (code, json.loads(out), err) == (0, study, "")
+
+
 def test_an_unfinished_run_is_shown_without_scores(attnlab: Attnlab, begun: Run) -> None:
     code, out, _ = attnlab("runs", "show", begun.name)
     assert code == 0

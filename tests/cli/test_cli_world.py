@@ -129,7 +129,10 @@ def test_the_settings_of_a_world_can_be_given_back(attnlab: Attnlab, tmp_path: P
 
 
 MISTAKES = {
-    "too few people": (["--people", "9"], "--people: people = 9 is not possible: input should be"),
+    "too few people": (
+        ["--people", "9"],
+        "--people 9: people = 9 is not possible: input should be",
+    ),
     "too many people": (["--people", "75169"], "people = 75169 is not possible: there are 75168"),
     "unknown key": (
         ["--set", "celebrity=1"],

@@ -7,17 +7,15 @@ import typer
 
 from attnlab import __version__
 from attnlab.cli import attention, classify, doctor, knowledge, run, runs
-from attnlab.cli.options import process_rank
+from attnlab.cli.options import group, process_rank
 from attnlab.errors import AttnlabError
 
-app = typer.Typer(
+app = group(
+    "A laboratory for attention, pretraining and fine-tuning.",
     name="attnlab",
-    help="A laboratory for attention, pretraining and fine-tuning.",
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Example: attnlab knowledge demo. Tab completion: attnlab --install-completion",
+    epilog="Example: attnlab knowledge demo\n\nTab completion: attnlab --install-completion",
 )
 app.add_typer(attention.app, name="attention")
 app.add_typer(knowledge.app, name="knowledge")

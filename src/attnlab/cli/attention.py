@@ -8,13 +8,11 @@ from typing import Annotated
 import typer
 
 from attnlab.cli import constructions, solve
-from attnlab.cli.options import AsJson, complete_attention
+from attnlab.cli.options import AsJson, complete_attention, group
 from attnlab.errors import UserError
 
-app = typer.Typer(
-    help="Look at attention variants, check your own, measure what they cost.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
+app = group(
+    "Look at attention variants, check your own, measure what they cost.",
     epilog="Example: attnlab attention list",
 )
 solve.app.add_typer(constructions.app)

@@ -14,6 +14,8 @@ from attnlab.cli.options import AsJson, RunsFolder
 
 EXAMPLE = "Example: attnlab doctor --json"
 HUB_SECONDS = 2.0
+PRECISIONS = ("float32", "bfloat16")
+"""What ATTNLAB_PRECISION may be."""
 
 
 def doctor(runs: RunsFolder = Path("runs"), as_json: AsJson = False) -> None:
@@ -54,6 +56,8 @@ def doctor(runs: RunsFolder = Path("runs"), as_json: AsJson = False) -> None:
 def _bfloat16(*, is_native: bool) -> str:
     """Say what `precision: auto` comes to."""
     asked = os.environ.get("ATTNLAB_PRECISION")
+    if asked and asked not in PRECISIONS:
+        return f"ATTNLAB_PRECISION={asked} is refused: give {' or '.join(PRECISIONS)}"
     if asked:
         return f"{'native' if is_native else 'emulated'}: ATTNLAB_PRECISION makes auto {asked}"
     return "native: precision auto takes it" if is_native else "emulated: auto takes float32"

@@ -1,16 +1,19 @@
 """Options that several commands share, and which process this is."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
+from typer.core import TyperGroup
 
 from attnlab.errors import UserError
 
+if TYPE_CHECKING:
+    pass
+
 Number = TypeVar("Number", int, float)
-Settings = TypeVar("Settings")
 
 RunsFolder = Annotated[
     Path,
@@ -27,15 +30,32 @@ Assignments = Annotated[
     list[str] | None,
     typer.Option("--set", help="Any setting by its key; may be given often.", metavar="KEY=VALUE"),
 ]
-Length = Annotated[
-    str | None, typer.Option(help="How long to train: '30 epochs', '2M tokens', '60 seconds'.")
+Outputs = Annotated[
+    Path | None,
+    typer.Option("--outputs", help="Also write the answers there, one a line.", metavar="FILE"),
 ]
-Seed = Annotated[int | None, typer.Option(help="Seed of everything random in training.")]
-Device = Annotated[str | None, typer.Option(help="auto, cpu, cuda or mps.")]
 ShowSettings = Annotated[
     bool,
     typer.Option("--settings", help="Print all settings as a --config file and stop."),
 ]
+
+
+class _Group(TyperGroup):
+    """A group of commands whose help shows a whole sentence about each."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as in click
+        """Write the list of commands; click itself would cut it at the edge."""
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, one.get_short_help_str(limit=1000)) for name, one in self.commands.items()]
+            )
+
+
+def group(help_text: str, **more: Any) -> typer.Typer:
+    """Return an empty group of commands."""
+    return typer.Typer(
+        help=help_text, cls=_Group, no_args_is_help=True, rich_markup_mode=None, **more
+    )
 
 
 def complete_attention(incomplete: str) -> list[str]:
@@ -52,24 +72,6 @@ def complete_positions(incomplete: str) -> list[str]:
     return [name for name in POSITIONS.names() if name.startswith(incomplete)]
 
 
-Attention = Annotated[
-    str | None,
-    typer.Option(
-        "--attention",
-        help="A variant, see attnlab attention list, or your own: path/to/file.py:Name.",
-        metavar="NAME",
-        autocompletion=complete_attention,
-    ),
-]
-PositionScheme = Annotated[
-    str | None,
-    typer.Option(
-        "--positions",
-        help="How tokens learn where they stand: learned, rotary, …",
-        metavar="NAME",
-        autocompletion=complete_positions,
-    ),
-]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -89,27 +91,13 @@ def names(text: str | None) -> list[str] | None:
     return None if text is None else [part.strip() for part in text.split(",")]
 
 
-def path_text(path: Path | None) -> str | None:
-    """Write a path as a setting; one that was not given stays so."""
-    return None if path is None else str(path)
+def write_predictions(run: Any, path: Path | None) -> None:
+    """Write what a run answered to a file, one answer a line, if a file is wanted."""
+    from attnlab.runs.files import replace_file
 
-
-def settled(
-    base: Settings,
-    *,
-    file: Path | None,
-    sets: list[str] | None,
-    show: bool,
-    flags: Mapping[str, Any] | None = None,
-) -> Settings:
-    """Layer what the user gave over ``base``; with ``--settings``, print the result and stop."""
-    from attnlab.config import resolve, to_yaml
-
-    settings = resolve(base, file=file, flags=flags, sets=sets or ())
-    if show:
-        typer.echo(to_yaml(settings), nl=False)
-        raise typer.Exit
-    return settings
+    if path and process_rank() == 0:
+        answers = [str(row["prediction"]) for row in run.predictions("test")]
+        replace_file(path, "".join(f"{' '.join(a.splitlines())}\n" for a in answers).encode())
 
 
 def process_rank() -> int:

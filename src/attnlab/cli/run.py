@@ -5,14 +5,15 @@ from typing import Annotated
 
 import typer
 
+from attnlab.cli.flags import Request
 from attnlab.cli.options import (
     Assignments,
     ConfigFile,
     RunName,
     RunsFolder,
     ShowSettings,
-    settled,
 )
+from attnlab.cli.show import runner, show
 from attnlab.errors import UserError
 
 EXAMPLE = "Example: attnlab run knowledge-pretrain --config cell.yaml --name reader"
@@ -43,7 +44,7 @@ def run(
     this one is for scripts, queues and the cells of studies. The same command goes on with what was
     stopped, and shows what is finished.
     """
-    from attnlab.recipes.jobs import JOBS, find_job
+    from attnlab.recipes.jobs import JOBS
 
     if list_jobs:
         width = max(map(len, JOBS))
@@ -52,17 +53,6 @@ def run(
         return
     if job is None:
         raise UserError("give the name of a job; `attnlab run --list` shows them.")
-    found = find_job(job)
-    settings = settled(found.settings(), file=config, sets=sets, show=show_settings)
-
-    from rich.console import Console
-
-    from attnlab.cli.show import show_run, show_study
-    from attnlab.runs.directory import RunPlace
-    from attnlab.runs.study import Study
-
-    done = found.run(settings, place=RunPlace(runs, name), console=Console(stderr=True))
-    if isinstance(done, Study):
-        show_study(done)
-    else:
-        show_run(done)
+    request = Request(job, {}, config, sets, name, runs, show_settings)
+    settings = request.settings()
+    show(runner(job, runs=runs, name=name)(settings))

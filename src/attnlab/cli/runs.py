@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from attnlab.cli.options import AsJson, RunsFolder
+from attnlab.cli.options import AsJson, RunsFolder, group
 from attnlab.errors import UserError
 
-app = typer.Typer(help="Look at what was run.", no_args_is_help=True, rich_markup_mode=None)
+app = group("Look at what was run.")
 
 
 @app.command("list", epilog="Example: attnlab runs list --json")
@@ -59,31 +59,30 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show one run: what it was asked, how far it is, what came out; or the runs of a study."""
+    from rich.console import Console
+
+    from attnlab.report.terminal import run_story, runs_table
     from attnlab.runs.directory import Run
+    from attnlab.runs.files import read_json
     from attnlab.runs.study import STUDY, Study
 
-    if (_path(run, runs) / STUDY).exists() and not as_json:
-        from rich.console import Console
-
-        from attnlab.report.terminal import runs_table
-
-        study = Study.open(_path(run, runs))
-        Console().print(runs_table(study.begun(), study.path.parent))
+    path = _path(run, runs)
+    if (path / STUDY).exists():
+        study = Study.open(path)
+        if as_json:
+            typer.echo(json.dumps(read_json(path / STUDY), indent=2))
+        else:
+            Console().print(runs_table(study.begun(), path.parent))
         return
-    opened = Run.open(_path(run, runs))
+    opened = Run.open(path)
     if as_json:
         record = opened.record if opened.finished else None
         typer.echo(json.dumps({"config": opened.config, "record": record}, indent=2))
-        return
-
-    from rich.console import Console
-
-    from attnlab.report.terminal import run_story
-
-    Console().print(run_story(opened))
+    else:
+        Console().print(run_story(opened))
 
 
-@app.command(epilog="Example: attnlab runs compare knowledge-demo-1a2b3c4d knowledge-demo-5e6f7a8b")
+@app.command(epilog="Example: attnlab runs compare runs/recall runs/synthesizer")
 def compare(
     run: Annotated[list[str], RUN],
     split: Annotated[str | None, SPLIT] = None,

@@ -1,6 +1,9 @@
 """What a person sees of a job that is done: scores, some answers, where everything is."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from attnlab.cli.options import process_rank
 
@@ -14,10 +17,29 @@ ANSWERS = 3
 SHOWN_FIRST = ("test", "dev", "held_out")
 
 
-def show_run(run: "Run") -> None:
+def runner(job: str, *, runs: Path, name: str | None) -> "Callable[[Any], Run | Study]":
+    """Return what runs a job's settings there; called by the caller, it adds no frame."""
+    from rich.console import Console
+
+    from attnlab.recipes.jobs import find_job
+    from attnlab.runs.directory import RunPlace
+
+    return partial(find_job(job).run, place=RunPlace(runs, name), console=Console(stderr=True))
+
+
+def show(done: "Run | Study") -> None:
+    """Print what a finished run or study came to."""
+    from attnlab.runs.directory import Run
+
+    if process_rank() == 0:
+        if isinstance(done, Run):
+            _show_run(done)
+        else:
+            _show_study(done)
+
+
+def _show_run(run: "Run") -> None:
     """Print what a finished run came to."""
-    if process_rank() != 0:
-        return
     from rich.console import Console
 
     from attnlab.report import terminal
@@ -32,13 +54,8 @@ def show_run(run: "Run") -> None:
     console.print(str(run.path), highlight=False, soft_wrap=True)
 
 
-def show_study(study: "Study", *, ask: bool = False) -> None:
-    """Print what came out, some answers of one run, and the path of the page with everything.
-
-    With ``ask``, also say how that run can be asked.
-    """
-    if process_rank() != 0:
-        return
+def _show_study(study: "Study") -> None:
+    """Print what came out, some answers of one run, and the path of the page with everything."""
     from rich.console import Console
 
     from attnlab.recipes.reporting import report_on, section_of
@@ -50,10 +67,9 @@ def show_study(study: "Study", *, ask: bool = False) -> None:
     for run in runs:
         if run.name == study.featured:
             _show_answers(run, console)
-            if ask:
-                question = run.predictions("test")[0]["input"]
-                told = f'Ask it yourself: attnlab knowledge ask {run.path} "{question}"\n'
-                console.print(told, highlight=False, soft_wrap=True)
+            question = run.predictions("test")[0]["input"]
+            told = f'Ask it yourself: attnlab knowledge ask {run.path} "{question}"\n'
+            console.print(told, highlight=False, soft_wrap=True)
     page = report_on([study.path], as_markdown=False)
     console.print(str(page), highlight=False, soft_wrap=True)
 

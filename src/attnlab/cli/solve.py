@@ -6,13 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from attnlab.cli.options import AsJson, numbers
+from attnlab.cli.options import AsJson, group, numbers
 
-app = typer.Typer(
-    help="Hand-made attention: what a query can do, with proof. Checks your answers.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = group("Hand-made attention: what a query can do, with proof. Checks your answers.")
 
 
 def complete_example(incomplete: str) -> list[str]:

@@ -1,0 +1,236 @@
+"""Flags from settings: a command is a job, a table of its flags, and what to do with the result."""
+
+import inspect
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial, reduce
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
+
+import typer
+from typer.core import TyperCommand
+
+from attnlab.cli.options import (
+    Assignments,
+    ConfigFile,
+    Outputs,
+    RunName,
+    RunsFolder,
+    ShowSettings,
+    names,
+    numbers,
+    write_predictions,
+)
+from attnlab.cli.show import runner, show
+
+if TYPE_CHECKING:
+    from attnlab.config import Given, SettingField
+
+Complete = Callable[[str], list[str]]
+Function = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Flag:
+    """A setting that has a flag; type, default, bounds and meaning are the setting's."""
+
+    key: str
+    help: str = ""
+    """Shorter than what the setting says of itself, where that is too long."""
+    name: str = ""
+    """Without dashes; by default the last part of the key."""
+    is_path: bool = False
+    is_argument: bool = False
+    is_required: bool = False
+    metavar: str | None = None
+    words: Mapping[str, Any] = field(default_factory=dict)
+    """Words that stand for values, such as all for 0 labels."""
+    complete: Complete | None = None
+    """Offers values to the shell."""
+
+    @property
+    def variable(self) -> str:
+        """The flag's name in Python."""
+        return (self.name or self.key.rpartition(".")[2]).replace("-", "_")
+
+    @property
+    def typed(self) -> str:
+        """What a user types, or calls it."""
+        return self.variable if self.is_argument else "--" + self.variable.replace("_", "-")
+
+    def parameter(self, setting: "SettingField", default: Any) -> inspect.Parameter:
+        """Return it as typer wants it; None means that it was not given."""
+        plain, bounds, is_list = take_apart(setting.annotation)
+        choices = get_args(plain) if get_origin(plain) is Literal else ()
+        shown = [f"default: {self.text(default)}"] if default not in ("", ()) else []
+        notes = "; ".join([*shown, *([bounds] if bounds else [])])
+        texts: dict[str, Any] = {
+            "help": (self.help or setting.meaning) + (f"  [{notes}]" if notes else ""),
+            "metavar": self.metavar or "|".join(choices) or None,
+            "autocompletion": self.complete,
+        }
+        kind = Path if self.is_path else str if is_list or choices else plain
+        info = typer.Argument(**texts) if self.is_argument else typer.Option(self.typed, **texts)
+        return inspect.Parameter(
+            self.variable,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if self.is_required else None,
+            annotation=Annotated[kind if self.is_required else kind | None, info],
+        )
+
+    def text(self, value: Any) -> str:
+        """Write a value as a user would type it."""
+        if isinstance(value, (tuple, list)):
+            return ",".join(map(self.text, value))
+        by_value = {stands_for: word for word, stands_for in self.words.items()}
+        text = str(value).removesuffix(".0") if isinstance(value, float) else str(value)
+        return by_value.get(value, text)
+
+    def given(self, value: Any, annotation: Any) -> "Given":
+        """Read what the user typed, and remember it for an error."""
+        from attnlab.config import Given
+
+        plain, _, is_list = take_apart(annotation)
+        origin = f"{self.typed} {shlex.quote(self.text(value))}"
+        if is_list:
+            parts = [str(self.words.get(part, part)) for part in names(value) or ()]
+            value = parts if plain is str else numbers(",".join(parts), self.typed, plain)
+        return Given(str(value) if self.is_path else value, origin)
+
+
+def take_apart(annotation: Any) -> tuple[Any, str, bool]:
+    """Return the plain type of a setting, its bounds, and whether it is a list of such values."""
+    plain, *marks = get_args(annotation) if get_origin(annotation) is Annotated else [annotation]
+    if get_origin(plain) is tuple:
+        inner, bounds, _ = take_apart(get_args(plain)[0])
+        return inner, bounds, True
+    limits = {
+        sign: limit
+        for mark in marks
+        for name, sign in (("gt", ">"), ("ge", ">="), ("lt", "<"), ("le", "<="))
+        if (limit := getattr(mark, name, None)) is not None
+    }
+    return plain, " and ".join(f"{sign} {limit}" for sign, limit in limits.items()), False
+
+
+PathFlag = partial(Flag, is_path=True)
+PathArgument = partial(Flag, is_path=True, is_argument=True)
+TRAINING = [
+    Flag("training.length", "How long to train: '30 epochs', '2M tokens', '60 seconds'."),
+    Flag("training.seed", "Seed of everything random in training."),
+    Flag("training.device"),
+]
+
+
+def below(section: str, flags: Sequence[Flag]) -> list[Flag]:
+    """Return the same flags for settings that are a section of others."""
+    return [replace(flag, key=f"{section}.{flag.key}") for flag in flags]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asked of a job: its flags, and the options that every such command has."""
+
+    job: str
+    flags: "Mapping[str, Given]"
+    """Those that were given, by the keys of their settings."""
+    config: ConfigFile = None
+    sets: Assignments = None
+    name: RunName = None
+    runs: RunsFolder = Path("runs")
+    show_settings: ShowSettings = False
+    outputs: Outputs = None
+
+    def settings(self, base: Any = None) -> Any:
+        """Layer what was given over ``base``; with ``--settings``, print the result and stop."""
+        from attnlab.config import resolve, to_yaml
+        from attnlab.recipes.jobs import find_job
+
+        settings = resolve(
+            base or find_job(self.job).settings(),
+            file=self.config,
+            flags=self.flags,
+            sets=self.sets or (),
+        )
+        if self.show_settings:
+            typer.echo(to_yaml(settings), nl=False)
+            raise typer.Exit
+        return settings
+
+
+SETTINGS_OPTIONS = ("config", "sets", "show_settings")
+RUN_OPTIONS = (*SETTINGS_OPTIONS, "name", "runs")
+"""Fields of a request that a command offers as options."""
+FLAGS: dict[str, Sequence[Flag]] = {}
+"""The flags of every command, by its job."""
+
+
+def job_command(
+    app: typer.Typer,
+    job: str,
+    flags: Sequence[Flag],
+    *,
+    example: str,
+    options: Sequence[str] = RUN_OPTIONS,
+) -> Callable[[Function], Function]:
+    """Make a function the command of a job.
+
+    The function takes a ``Request`` and returns the settings to run, or None if it has done the
+    work itself; its other parameters are typer's, and become options too. The flags are made when
+    the command is called: only then are the settings loaded.
+    """
+
+    def register(function: Function) -> Function:
+        texts: dict[str, Any] = {
+            "name": function.__name__.replace("_", "-"),
+            "help": inspect.getdoc(function),
+            "epilog": f"Example: {example}",
+        }
+
+        class LazyCommand(TyperCommand):
+            def make_context(self, *args: Any, **extra: Any) -> Any:
+                whole = typer.Typer(add_completion=False, rich_markup_mode=None)
+                whole.command(**texts)(_callback(function, job, flags, options))
+                return typer.main.get_command(whole).make_context(*args, **extra)
+
+        app.command(cls=LazyCommand, **texts)(lambda: None)
+        FLAGS[job] = flags
+        return function
+
+    return register
+
+
+def _callback(
+    function: Function, job: str, flags: Sequence[Flag], options: Sequence[str]
+) -> Function:
+    """Return the function as typer reads it: a flag is a parameter with type, default and help."""
+    from attnlab.config import describe
+    from attnlab.recipes.jobs import find_job
+
+    cls = find_job(job).settings
+    fields = {field.key: field for field in describe(cls)}
+    from_settings = [
+        flag.parameter(fields[flag.key], default=reduce(getattr, flag.key.split("."), cls()))
+        for flag in flags
+    ]
+    own = list(inspect.signature(function).parameters.values())[1:]
+    shared = [p for p in inspect.signature(Request).parameters.values() if p.name in options]
+
+    def call(**values: Any) -> None:
+        given = {
+            flag.key: flag.given(value, fields[flag.key].annotation)
+            for flag in flags
+            if (value := values.pop(flag.variable)) is not None
+        }
+        typed = {p.name: values.pop(p.name) for p in shared}
+        request = Request(job, given, **typed)
+        settings = function(request, **values)
+        if settings is not None:
+            done = runner(job, runs=request.runs, name=request.name)(settings)
+            write_predictions(done, request.outputs)
+            show(done)
+
+    rest = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*own, *shared)]
+    call.__signature__ = inspect.Signature([*from_settings, *rest])  # type: ignore[attr-defined]
+    return call
