@@ -66,9 +66,10 @@ def run_study(job: str, settings: Any, *, place: RunPlace, console: Console) -> 
     path = (place.root / run_name(job, to_dict(settings), place.name)).resolve()
     study_plan: StudyPlan[Any] = find_job(job).study
     finished: dict[str, Run] = {}
+    was_finished = (path / STUDY).exists() and Study.open(path).is_finished
 
     def plan() -> Sequence[Cell]:
-        if (path / STUDY).exists() and Study.open(path).is_closed:
+        if was_finished:
             return _planned_before(path)  # what it was planned from may be gone
         return study_plan.plan(settings, Finished(path, finished))
 
@@ -81,7 +82,7 @@ def run_study(job: str, settings: Any, *, place: RunPlace, console: Console) -> 
             finished[cell.name] = run(cell.settings, place=cell_place, console=console)
             cells = plan()
             processes.from_lead(partial(_write_plan, path, cells))
-        if not Study.open(path).is_closed:
+        if not was_finished:
             processes.from_lead(
                 lambda: Study.open(path).close(study_plan.close(settings, Finished(path, finished)))
             )

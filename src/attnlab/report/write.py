@@ -25,7 +25,7 @@ def write_report(
     if len(paths) == 1 and (paths[0] / STUDY).exists():
         study = Study.open(paths[0])
         title, notes, runs = study.title, study.notes, study.opened()
-        if study.cells and not study.is_closed:
+        if study.cells and not study.is_finished:
             done = sum(run.finished for run in study.begun())
             unfinished = f"This study is not finished: {done} of {len(study.cells)} cells are."
             notes = [*notes, unfinished]

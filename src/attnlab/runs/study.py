@@ -18,6 +18,7 @@ from attnlab.errors import DamagedFileError, UserError
 from attnlab.runs.directory import (
     FORMAT,
     METRICS,
+    RECORD,
     Run,
     RunPlace,
     differences,
@@ -60,7 +61,7 @@ class Study:
     cells: Sequence[Mapping[str, Any]] = ()
     """Every cell that is planned by now: name, job, needs, command."""
     is_closed: bool = False
-    """Whether all cells are finished, and what they come to is written down."""
+    """Whether what its cells come to is written down."""
     is_new: bool = False
     """Whether this object made the folder."""
 
@@ -139,6 +140,12 @@ class Study:
         )
         if self.is_new and not worked:
             shutil.rmtree(self.path)
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether it is closed and every cell is still there, finished."""
+        records = [self.path / cell["name"] / RECORD for cell in self.cells]
+        return self.is_closed and all(record.exists() for record in records)
 
     def begun(self) -> list[Run]:
         """Open every cell that has been begun; of a file that a user wrote, the runs it names."""
