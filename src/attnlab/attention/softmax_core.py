@@ -1,6 +1,9 @@
-"""What the variants share that give every pair of tokens a score."""
+"""What the variants share that give every pair of tokens a score.
 
-from collections.abc import Callable
+Most of them go the same way, and what is their own is in the middle: ``project``, scores,
+``masked_softmax`` with ``bias_of``, ``mix``.
+"""
+
 from typing import NamedTuple
 
 import torch
@@ -9,8 +12,20 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from attnlab.attention.cache import Cache
-from attnlab.attention.contract import AttentionMask, Positions, Prefix
-from attnlab.attention.functional import attn_softmax, compute_outputs
+from attnlab.attention.contract import (
+    AttentionMask,
+    AttentionOutput,
+    Positions,
+    Prefix,
+    check_heads,
+)
+from attnlab.attention.functional import (
+    attn_softmax,
+    compute_outputs,
+    init_qkv_proj,
+    merge_heads,
+    split_heads_qkv,
+)
 
 
 class Context(NamedTuple):
@@ -36,19 +51,35 @@ class Bias(NamedTuple):
     """None if every query sees something, as it does without padding and segments."""
 
 
-def attend(
-    q: Float[Tensor, "B H T K"],
-    k: Float[Tensor, "B H T K"],
-    v: Float[Tensor, "B H T K"],
-    *,
-    score: Callable[[Tensor, Tensor], Tensor],
+def projections(d_model: int, n_heads: int) -> tuple[nn.Linear, nn.Linear, nn.Linear, nn.Linear]:
+    """Make W_Q, W_K, W_V and the projection of what the heads found, each with a bias."""
+    check_heads(d_model, n_heads)
+    return (*init_qkv_proj(d_model), nn.Linear(d_model, d_model))
+
+
+def project(
+    x: Float[Tensor, "B T D"],
     context: Context,
+    *,
+    by: tuple[nn.Module, nn.Module, nn.Module],
+    n_heads: int,
+) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B H S K"], Float[Tensor, "B H S K"]]:
+    """Begin: make queries of the tokens, and keys and values of all that they may look at."""
+    query, key, value = by
+    return apply_context(*split_heads_qkv(query(x), key(x), value(x), n_heads), context)
+
+
+def mix(
+    weights: Float[Tensor, "B H T S"],
+    v: Float[Tensor, "B H S K"],
+    *,
     dropout: nn.Dropout,
-) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B H T S"]]:
-    """Score every query with every key, share out the attention, mix the values."""
-    q, k, v = apply_context(q, k, v, context)
-    weights = masked_softmax(score(q, k), bias_of(q, k, context))
-    return compute_outputs(dropout(weights), v), weights
+    proj: nn.Module,
+    need_weights: bool,
+) -> AttentionOutput:
+    """End: mix the values by the weights, and project what the heads found."""
+    y = compute_outputs(dropout(weights), v)
+    return AttentionOutput(proj(merge_heads(y)), weights if need_weights else None)
 
 
 def apply_context(

@@ -9,10 +9,10 @@ from torch import Tensor, nn
 
 from attnlab.attention import ATTENTION
 from attnlab.attention.cache import Cache
-from attnlab.attention.contract import AttentionMask, AttentionOutput, Prefix, check_heads
-from attnlab.attention.functional import init_qkv_proj, merge_heads, split_heads_qkv
+from attnlab.attention.contract import AttentionMask, AttentionOutput, Prefix
+from attnlab.attention.functional import merge_heads, split_heads_qkv
 from attnlab.attention.linear_core import attend_by_sums, weights_of
-from attnlab.attention.softmax_core import Context
+from attnlab.attention.softmax_core import Context, projections
 from attnlab.dropout import Dropout
 
 
@@ -22,20 +22,10 @@ class Linear(nn.Module):
 
     supports = frozenset({"causal", "bidirectional", "cache", "prefix", "weights"})
 
-    def __init__(
-        self,
-        d_model: int,
-        n_heads: int,
-        max_len: int,  # noqa: ARG002 - every variant is built alike
-        *,
-        dropout: float = 0.0,
-    ) -> None:
+    def __init__(self, d_model: int, n_heads: int, max_len: int, *, dropout: float = 0.0) -> None:
         super().__init__()
-        check_heads(d_model, n_heads)
-        self.n_heads = n_heads
-        self.query, self.key, self.value = init_qkv_proj(d_model)
-        self.proj = nn.Linear(d_model, d_model)
-        self.dropout = Dropout(dropout)
+        self.query, self.key, self.value, self.proj = projections(d_model, n_heads)
+        self.n_heads, self.dropout = n_heads, Dropout(dropout)
 
     def forward(
         self,

@@ -17,8 +17,8 @@ from attnlab.attention.contract import (
     check_heads,
     check_length,
 )
-from attnlab.attention.functional import compute_outputs, merge_heads, split_heads
-from attnlab.attention.softmax_core import Context, apply_context, bias_of, masked_softmax
+from attnlab.attention.functional import split_heads
+from attnlab.attention.softmax_core import Context, apply_context, bias_of, masked_softmax, mix
 from attnlab.dropout import Dropout
 
 
@@ -43,8 +43,7 @@ class RandomSynthesizer(nn.Module):
         self.scores = nn.Parameter(torch.randn(n_heads, max_len, max_len))
         self.value = nn.Linear(d_model, d_model)
         self.proj = nn.Linear(d_model, d_model)
-        self.dropout = Dropout(dropout)
-        self.positions = positions
+        self.dropout, self.positions = Dropout(dropout), positions
 
     def forward(
         self,
@@ -64,5 +63,4 @@ class RandomSynthesizer(nn.Module):
         check_length(n_keys, self.max_len, "the learned scores")
         scores = self.scores[:, n_keys - x.shape[1] : n_keys, :n_keys]
         weights = masked_softmax(scores.expand(len(x), -1, -1, -1), bias_of(values, v, context))
-        y = compute_outputs(self.dropout(weights), v)
-        return AttentionOutput(self.proj(merge_heads(y)), weights if need_weights else None)
+        return mix(weights, v, dropout=self.dropout, proj=self.proj, need_weights=need_weights)

@@ -19,8 +19,8 @@ from attnlab.attention.contract import (
     check_heads,
     check_length,
 )
-from attnlab.attention.functional import compute_outputs, merge_heads, split_heads
-from attnlab.attention.softmax_core import Context, apply_context, bias_of, masked_softmax
+from attnlab.attention.functional import split_heads
+from attnlab.attention.softmax_core import Context, apply_context, bias_of, masked_softmax, mix
 from attnlab.dropout import Dropout
 
 
@@ -49,8 +49,7 @@ class Synthesizer(nn.Module):
         self.b2 = nn.Parameter(torch.zeros(max_len) if shared else torch.zeros(*own, 1, max_len))
         self.value = nn.Linear(d_model, d_model)
         self.proj = nn.Linear(d_model, d_model)
-        self.dropout = Dropout(dropout)
-        self.positions = positions
+        self.dropout, self.positions = Dropout(dropout), positions
         nn.init.uniform_(self.w2, -0.001, 0.001)
 
     def forward(
@@ -72,5 +71,4 @@ class Synthesizer(nn.Module):
         hidden = split_heads(self.w1(x).relu(), self.n_heads)
         scores = hidden @ self.w2[..., :n_keys] + self.b2[..., :n_keys]
         weights = masked_softmax(scores, bias_of(hidden, v, context))
-        y = compute_outputs(self.dropout(weights), v)
-        return AttentionOutput(self.proj(merge_heads(y)), weights if need_weights else None)
+        return mix(weights, v, dropout=self.dropout, proj=self.proj, need_weights=need_weights)
