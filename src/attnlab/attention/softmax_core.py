@@ -1,7 +1,7 @@
 """What the variants share that give every pair of tokens a score.
 
 Most of them go the same way, and what is their own is in the middle: ``project``, scores,
-``masked_softmax`` with ``bias_of``, ``mix``.
+``masked_softmax`` with the context's ``bias``, ``mix``.
 """
 
 from typing import NamedTuple
@@ -18,12 +18,14 @@ from attnlab.attention.contract import (
     Positions,
     Prefix,
     check_heads,
+    check_length,
 )
 from attnlab.attention.functional import (
     attn_softmax,
     compute_outputs,
     init_qkv_proj,
     merge_heads,
+    split_heads,
     split_heads_qkv,
 )
 
@@ -40,6 +42,33 @@ class Context(NamedTuple):
     def n_prefix(self) -> int:
         """How many keys stand before the tokens."""
         return 0 if self.prefix is None else self.prefix.keys.shape[2]
+
+    def bias(
+        self,
+        q: Float[Tensor, "B H T K"],
+        k: Float[Tensor, "B H S K"],
+        *,
+        window: int | None = None,
+    ) -> "Bias":
+        """Work out who sees whom; ``window`` keeps to keys that are nearer than so many tokens."""
+        mask, n_prefix = self.mask, self.n_prefix
+        n_queries, n_keys = q.shape[2], k.shape[2] - n_prefix
+        added = torch.zeros((), dtype=q.dtype, device=q.device)
+        if self.positions is not None:
+            given = self.positions.bias(distance(n_queries, n_keys, q.device, n_prefix=n_prefix))
+            added = added if given is None else given[None].to(q.dtype)
+        incomplete = mask.padding is not None or mask.segments is not None
+        if not incomplete and window is None and (not mask.causal or n_queries == 1):
+            return Bias(added if added.dim() else None)
+        allowed = mask.dense(n_queries, n_keys, q.device, n_prefix=n_prefix)
+        if window is not None:
+            near = distance(n_queries, n_keys, q.device, n_prefix=n_prefix).abs() < window
+            allowed = allowed & near
+        fully_masked = ~allowed.any(-1, keepdim=True) if incomplete else None
+        return Bias(
+            torch.where(allowed, added, torch.finfo(q.dtype).min),
+            fully_masked if fully_masked is not None and fully_masked.any() else None,
+        )
 
 
 class Bias(NamedTuple):
@@ -82,6 +111,22 @@ def mix(
     return AttentionOutput(proj(merge_heads(y)), weights if need_weights else None)
 
 
+def project_values(
+    x: Float[Tensor, "B T D"],
+    context: Context,
+    *,
+    by: nn.Module,
+    n_heads: int,
+    max_len: int,
+) -> Float[Tensor, "B H S K"]:
+    """Begin where scores do not come from queries and keys: make values of all there is to see."""
+    assert context.prefix is None, "a prefix has no column in the rows of scores"
+    v = split_heads(by(x), n_heads)
+    *_, v = apply_context(v, v, v, context)
+    check_length(v.shape[2], max_len, "the rows of scores")
+    return v
+
+
 def apply_context(
     q: Float[Tensor, "B H T K"],
     k: Float[Tensor, "B H N K"],
@@ -101,34 +146,6 @@ def apply_context(
             for before, new in ((prefix.keys, k), (prefix.values, v))
         )
     return q, k, v
-
-
-def bias_of(
-    q: Float[Tensor, "B H T K"],
-    k: Float[Tensor, "B H S K"],
-    context: Context,
-    *,
-    window: int | None = None,
-) -> Bias:
-    """Work out who sees whom; ``window`` keeps to keys that are nearer than so many tokens."""
-    mask, n_prefix = context.mask, context.n_prefix
-    n_queries, n_keys = q.shape[2], k.shape[2] - n_prefix
-    added = torch.zeros((), dtype=q.dtype, device=q.device)
-    if context.positions is not None:
-        given = context.positions.bias(distance(n_queries, n_keys, q.device, n_prefix=n_prefix))
-        added = added if given is None else given[None].to(q.dtype)
-    incomplete = mask.padding is not None or mask.segments is not None
-    if not incomplete and window is None and (not mask.causal or n_queries == 1):
-        return Bias(added if added.dim() else None)
-    allowed = mask.dense(n_queries, n_keys, q.device, n_prefix=n_prefix)
-    if window is not None:
-        near = distance(n_queries, n_keys, q.device, n_prefix=n_prefix).abs() < window
-        allowed = allowed & near
-    fully_masked = ~allowed.any(-1, keepdim=True) if incomplete else None
-    return Bias(
-        torch.where(allowed, added, torch.finfo(q.dtype).min),
-        fully_masked if fully_masked is not None and fully_masked.any() else None,
-    )
 
 
 def masked_softmax(scores: Float[Tensor, "B H T S"], bias: Bias) -> Float[Tensor, "B H T S"]:

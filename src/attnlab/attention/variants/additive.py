@@ -7,14 +7,7 @@ from torch import Tensor, nn
 from attnlab.attention import ATTENTION
 from attnlab.attention.cache import Cache
 from attnlab.attention.contract import AttentionMask, AttentionOutput, Positions, Prefix
-from attnlab.attention.softmax_core import (
-    Context,
-    bias_of,
-    masked_softmax,
-    mix,
-    project,
-    projections,
-)
+from attnlab.attention.softmax_core import Context, masked_softmax, mix, project, projections
 from attnlab.dropout import Dropout
 
 
@@ -52,5 +45,5 @@ class Additive(nn.Module):
         q, k, v = project(x, context, by=(self.query, self.key, self.value), n_heads=self.n_heads)
         hidden = torch.tanh(q[:, :, :, None] + k[:, :, None])  # (B, H, T, S, K)
         scores = torch.einsum("bhtsk,hk->bhts", hidden, self.judge)
-        weights = masked_softmax(scores, bias_of(q, k, context))
+        weights = masked_softmax(scores, context.bias(q, k))
         return mix(weights, v, dropout=self.dropout, proj=self.proj, need_weights=need_weights)

@@ -17,14 +17,7 @@ from attnlab.attention.contract import (
     Prefix,
 )
 from attnlab.attention.functional import pairwise_similarities
-from attnlab.attention.softmax_core import (
-    Context,
-    bias_of,
-    masked_softmax,
-    mix,
-    project,
-    projections,
-)
+from attnlab.attention.softmax_core import Context, masked_softmax, mix, project, projections
 from attnlab.dropout import Dropout
 
 SHARPNESS = 10.0
@@ -65,5 +58,5 @@ class Cosine(nn.Module):
         q, k, v = project(x, context, by=(self.query, self.key, self.value), n_heads=self.n_heads)
         cosines = pairwise_similarities(F.normalize(q, dim=-1), F.normalize(k, dim=-1))
         scores = cosines * self.log_sharpness.exp()[:, None, None]
-        weights = masked_softmax(scores, bias_of(q, k, context))
+        weights = masked_softmax(scores, context.bias(q, k))
         return mix(weights, v, dropout=self.dropout, proj=self.proj, need_weights=need_weights)

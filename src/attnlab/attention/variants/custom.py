@@ -15,14 +15,7 @@ from torch import Tensor, nn
 from attnlab.attention import ATTENTION
 from attnlab.attention.cache import Cache
 from attnlab.attention.contract import AttentionMask, AttentionOutput, Positions, Prefix
-from attnlab.attention.softmax_core import (
-    Context,
-    bias_of,
-    masked_softmax,
-    mix,
-    project,
-    projections,
-)
+from attnlab.attention.softmax_core import Context, masked_softmax, mix, project, projections
 from attnlab.dropout import Dropout
 from attnlab.errors import UserError
 from attnlab.registry import load_part, telling_the_line
@@ -64,7 +57,7 @@ class Custom(nn.Module):
         every_key = torch.vmap(self.function, in_dims=(None, 0))
         every_pair = torch.vmap(every_key, in_dims=(0, None))
         scores = torch.vmap(torch.vmap(every_pair))(q, k)
-        weights = masked_softmax(scores, bias_of(q, k, context))
+        weights = masked_softmax(scores, context.bias(q, k))
         return mix(weights, v, dropout=self.dropout, proj=self.proj, need_weights=need_weights)
 
 

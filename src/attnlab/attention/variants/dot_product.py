@@ -21,7 +21,6 @@ from attnlab.attention.functional import (
 )
 from attnlab.attention.softmax_core import (
     Context,
-    bias_of,
     masked_softmax,
     null_key_bias,
     project,
@@ -83,12 +82,12 @@ def dot_product_attention(
     if not need_weights and not drops and fast_path.is_fused_faster(k):
         if _is_plain_causal(q, k, context):  # which needs no T × S numbers at all
             return F.scaled_dot_product_attention(q, k, v, is_causal=True), None
-        bias = bias_of(q, k, context)
+        bias = context.bias(q, k)
         y = F.scaled_dot_product_attention(q, k, v, attn_mask=bias.added)
         return y if bias.fully_masked is None else y.masked_fill(bias.fully_masked, 0.0), None
     # scaling the queries is scaling the scores, at T × K instead of T × S numbers
     scores = pairwise_similarities(attn_scaled(q, q.shape[-1], 1), k)
-    weights = masked_softmax(scores, bias_of(q, k, context))
+    weights = masked_softmax(scores, context.bias(q, k))
     return compute_outputs(dropout(weights), v), weights if need_weights else None
 
 

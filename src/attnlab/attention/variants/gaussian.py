@@ -15,14 +15,7 @@ from attnlab.attention.contract import (
     Prefix,
 )
 from attnlab.attention.functional import pairwise_similarities
-from attnlab.attention.softmax_core import (
-    Context,
-    bias_of,
-    masked_softmax,
-    mix,
-    project,
-    projections,
-)
+from attnlab.attention.softmax_core import Context, masked_softmax, mix, project, projections
 from attnlab.dropout import Dropout
 
 
@@ -60,5 +53,5 @@ class Gaussian(nn.Module):
         # the query's own square does not matter to the softmax, and is left out
         half_square = k.square().sum(-1).div(2)[:, :, None, :]
         scores = (pairwise_similarities(q, k) - half_square) / math.sqrt(q.shape[-1])
-        weights = masked_softmax(scores, bias_of(q, k, context))
+        weights = masked_softmax(scores, context.bias(q, k))
         return mix(weights, v, dropout=self.dropout, proj=self.proj, need_weights=need_weights)

@@ -21,7 +21,6 @@ from attnlab.attention.contract import (
 from attnlab.attention.functional import attn_scaled, pairwise_similarities
 from attnlab.attention.softmax_core import (
     Context,
-    bias_of,
     masked_softmax,
     mix,
     null_key_bias,
@@ -51,9 +50,9 @@ class Hard(nn.Module):
         super().__init__()
         self.query, self.key, self.value, self.proj = projections(d_model, n_heads)
         self.n_heads, self.dropout, self.positions = n_heads, Dropout(dropout), positions
-        self.straight_through = straight_through
         if straight_through:
             self.null_directions = null_key_bias(positions)
+        self.straight_through = straight_through
 
     def forward(
         self,
@@ -67,7 +66,7 @@ class Hard(nn.Module):
         """Give the whole weight to the best key that may be seen."""
         context = Context(mask, cache, prefix, self.positions)
         q, k, v = project(x, context, by=(self.query, self.key, self.value), n_heads=self.n_heads)
-        bias = bias_of(q, k, context)
+        bias = context.bias(q, k)
         scores = attn_scaled(pairwise_similarities(q, k), x.shape[-1], self.n_heads)
         seen = scores if bias.added is None else scores + bias.added
         weights = F.one_hot(seen.argmax(dim=-1), k.shape[2]).to(scores.dtype)

@@ -16,7 +16,6 @@ from attnlab.attention.contract import AttentionMask, AttentionOutput, Positions
 from attnlab.attention.functional import apply_naive_causal_mask, attn_scaled, pairwise_similarities
 from attnlab.attention.softmax_core import (
     Context,
-    bias_of,
     masked_softmax,
     mix,
     null_key_bias,
@@ -62,7 +61,7 @@ class LateMask(nn.Module):
         assert cache is None, "what leaks from the future cannot be known before it is written"
         uncausal = context._replace(mask=replace(mask, causal=False))
         scores = attn_scaled(pairwise_similarities(q, k), x.shape[-1], self.n_heads)
-        weights = masked_softmax(scores, bias_of(q, k, uncausal))
+        weights = masked_softmax(scores, uncausal.bias(q, k))
         if mask.causal:
             n_keys = k.shape[2] - context.n_prefix
             past = AttentionMask(causal=True).dense(

@@ -15,10 +15,8 @@ from attnlab.attention.contract import (
     Positions,
     Prefix,
     check_heads,
-    check_length,
 )
-from attnlab.attention.functional import split_heads
-from attnlab.attention.softmax_core import Context, apply_context, bias_of, masked_softmax, mix
+from attnlab.attention.softmax_core import Context, masked_softmax, mix, project_values
 from attnlab.dropout import Dropout
 
 
@@ -55,12 +53,10 @@ class RandomSynthesizer(nn.Module):
         need_weights: bool = False,
     ) -> AttentionOutput:
         """Mix the values by the softmax of the learned scores."""
-        values = split_heads(self.value(x), self.n_heads)
-        assert prefix is None, "a prefix has no column in the rows of scores"
-        context = Context(mask, cache, positions=self.positions)
-        _, _, v = apply_context(values, values, values, context)
+        context = Context(mask, cache, prefix, self.positions)
+        v = project_values(x, context, by=self.value, n_heads=self.n_heads, max_len=self.max_len)
         n_keys = v.shape[2]
-        check_length(n_keys, self.max_len, "the learned scores")
-        scores = self.scores[:, n_keys - x.shape[1] : n_keys, :n_keys]
-        weights = masked_softmax(scores.expand(len(x), -1, -1, -1), bias_of(values, v, context))
+        first = n_keys - x.shape[1]
+        scores = self.scores[:, first:n_keys, :n_keys].expand(len(x), -1, -1, -1)
+        weights = masked_softmax(scores, context.bias(v[:, :, first:], v))
         return mix(weights, v, dropout=self.dropout, proj=self.proj, need_weights=need_weights)

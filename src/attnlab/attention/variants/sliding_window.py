@@ -30,7 +30,6 @@ from attnlab.attention.functional import (
 )
 from attnlab.attention.softmax_core import (
     Context,
-    bias_of,
     masked_softmax,
     null_key_bias,
     project,
@@ -58,8 +57,8 @@ class SlidingWindow(nn.Module):
         super().__init__()
         self.query, self.key, self.value, self.proj = projections(d_model, n_heads)
         self.n_heads, self.dropout, self.positions = n_heads, Dropout(dropout), positions
-        self.window = window
         self.null_directions = null_key_bias(positions)
+        self.window = window
 
     def forward(
         self,
@@ -75,7 +74,7 @@ class SlidingWindow(nn.Module):
         q, k, v = project(x, context, by=(self.query, self.key, self.value), n_heads=self.n_heads)
         q = attn_scaled(q, q.shape[-1], 1)
         if need_weights or cache is not None or prefix is not None or x.shape[1] <= self.window:
-            bias = bias_of(q, k, context, window=self.window)
+            bias = context.bias(q, k, window=self.window)
             weights = masked_softmax(pairwise_similarities(q, k), bias)
             y = compute_outputs(self.dropout(weights), v)
             return AttentionOutput(self.proj(merge_heads(y)), weights if need_weights else None)
