@@ -111,22 +111,25 @@ def test_another_way_to_the_same_is_right(tmp_path: Path, text: str) -> None:
     assert set(check_text(tmp_path, text).values()) == {None}
 
 
-def test_a_class_that_cannot_be_built_is_said(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("start", "given", "what", "problem"),
+    [
+        ("self", "x", "is built", "A(d_model=12, n_heads=3, max_len=7): it raises TypeError"),
+        ("self, d, h, n", "x.nothing", "is called", "it raises AttributeError"),
+        ("self, d, h, n", "x", "is called", "forward returns Tensor: return AttentionOutput(out"),
+    ],
+    ids=["cannot be built", "fails while running", "a tensor instead of the output"],
+)
+def test_what_keeps_a_class_from_being_tried_is_said_once(
+    tmp_path: Path, start: str, given: str, what: str, problem: str
+) -> None:
     found = check_text(
         tmp_path,
-        "class A(nn.Module):\n    def __init__(self): super().__init__()\n"
-        "    def forward(self, x, *, mask): return x\n",
+        f"class A(nn.Module):\n    def __init__({start}): super().__init__()\n"
+        f"    def forward(self, x, *, mask): return {given}\n",
     )
-    assert "A(d_model=12, n_heads=3, max_len=7): it raises TypeError" in str(found["is built"])
-
-
-def test_a_class_that_fails_while_running_is_said(tmp_path: Path) -> None:
-    found = check_text(
-        tmp_path,
-        "class A(nn.Module):\n    def __init__(self, d, h, n): super().__init__()\n"
-        "    def forward(self, x, *, mask): return x.nothing\n",
-    )
-    assert "it raises AttributeError" in str(found["is called"])
+    assert list(found) == [what]
+    assert problem in str(found[what])
 
 
 def test_a_file_without_attention_is_refused(tmp_path: Path) -> None:
@@ -171,15 +174,6 @@ def test_common_ways_to_write_it_are_right(tmp_path: Path, text: str) -> None:
 def test_calling_exit_is_a_failure(tmp_path: Path) -> None:
     found = check_text(tmp_path, "def attn_softmax(A): raise SystemExit(0)")
     assert found == {"attn_softmax": "it raises SystemExit: 0 (line 3, in attn_softmax)"}
-
-
-def test_a_tensor_instead_of_the_output_is_told_once(tmp_path: Path) -> None:
-    found = check_text(
-        tmp_path,
-        "class A(nn.Module):\n    def __init__(self, d, h, n): super().__init__()\n"
-        "    def forward(self, x, *, mask): return x\n",
-    )
-    assert found == {"is called": "forward returns Tensor: return AttentionOutput(out, weights)"}
 
 
 def test_a_twin_may_have_buffers_of_its_own(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ class DotProduct(nn.Module):
     """Each token looks at the tokens whose keys point where its query points."""
 
     supports = frozenset(CAPABILITIES)
+    null_directions: tuple[str, ...]
 
     def __init__(
         self,

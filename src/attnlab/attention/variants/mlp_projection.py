@@ -32,6 +32,7 @@ class MlpProjection(nn.Module):
     """
 
     supports = frozenset(CAPABILITIES)
+    null_directions: tuple[str, ...]
 
     def __init__(
         self,

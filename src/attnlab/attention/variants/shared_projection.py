@@ -30,6 +30,7 @@ class SharedProjection(nn.Module):
     """Each token asks, answers or tells with the same vector."""
 
     supports = frozenset(CAPABILITIES)
+    null_directions: tuple[str, ...]
 
     def __init__(
         self,

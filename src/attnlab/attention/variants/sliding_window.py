@@ -43,6 +43,7 @@ class SlidingWindow(nn.Module):
     """Each token looks at itself and the ``window`` − 1 nearest tokens on each side it may see."""
 
     supports = frozenset(CAPABILITIES)
+    null_directions: tuple[str, ...]
 
     def __init__(
         self,

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from attnlab.evaluation.intervals import Interval
 from attnlab.evaluation.metrics.contract import Answers, Metric, is_label
 
 if TYPE_CHECKING:
@@ -30,7 +29,4 @@ ACCURACY = Metric(
     columns={"gold": is_label, "prediction": is_label},
     features=features,
     finish=finish,
-    bounds=Interval(0.0, 1.0),
-    higher_is_better=True,
-    in_percent=True,
 )

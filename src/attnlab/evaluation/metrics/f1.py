@@ -8,7 +8,6 @@ neither has no F1 and is left out of the mean. This is scikit-learn's ``average=
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from attnlab.evaluation.intervals import Interval
 from attnlab.evaluation.metrics.contract import Answers, Metric, is_label
 
 if TYPE_CHECKING:
@@ -49,7 +48,4 @@ F1 = Metric(
     columns={"gold": is_label, "prediction": is_label},
     features=features,
     finish=finish,
-    bounds=Interval(0.0, 1.0),
-    higher_is_better=True,
-    in_percent=True,
 )
