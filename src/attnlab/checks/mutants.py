@@ -12,8 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from attnlab.attention import functional
-from attnlab.attention.cache import Cache
-from attnlab.attention.contract import AttentionMask, AttentionOutput, Prefix
+from attnlab.attention.contract import AttentionMask, AttentionOutput
 from attnlab.checks.steps import FUNCTIONS
 
 Steps = Mapping[str, Callable[..., Any]]
@@ -99,13 +98,7 @@ def class_with(mutant: Mutant) -> type[nn.Module]:
             self.proj = nn.Linear(d_model, d_model)
 
         def forward(
-            self,
-            x: Tensor,
-            *,
-            mask: AttentionMask,
-            cache: Cache | None = None,  # noqa: ARG002 - it is not among what it supports
-            prefix: Prefix | None = None,  # noqa: ARG002
-            need_weights: bool = False,
+            self, x: Tensor, *, mask: AttentionMask, need_weights: bool = False
         ) -> AttentionOutput:
             """Compare queries with keys, hide what may not be seen, mix the values."""
             n_tok, n_embd = x.shape[1:]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from attnlab.evaluation.metrics.contract import Answers, Metric, is_label
+from attnlab.evaluation.metrics.contract import LABELS, Answers, Metric
 
 if TYPE_CHECKING:
     from attnlab.evaluation.metrics.contract import Array
@@ -23,10 +23,4 @@ def finish(sums: "Array") -> "Array":
     return right / n
 
 
-ACCURACY = Metric(
-    name="accuracy",
-    title="accuracy",
-    columns={"gold": is_label, "prediction": is_label},
-    features=features,
-    finish=finish,
-)
+ACCURACY = Metric("accuracy", "accuracy", columns=LABELS, features=features, finish=finish)

@@ -66,6 +66,10 @@ def is_label(value: Any) -> bool:
     return isinstance(value, str | int)
 
 
+LABELS = {"gold": is_label, "prediction": is_label}
+"""The columns of a metric that compares labels."""
+
+
 def is_number(value: Any) -> bool:
     """Say whether a value is a finite number."""
     return isinstance(value, int | float) and math.isfinite(value)
