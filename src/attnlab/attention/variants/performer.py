@@ -20,7 +20,7 @@ from attnlab.attention import ATTENTION
 from attnlab.attention.cache import Cache
 from attnlab.attention.contract import AttentionMask, AttentionOutput, Positions, Prefix
 from attnlab.attention.functional import merge_heads, split_heads_qkv
-from attnlab.attention.linear_core import attend_by_sums, weights_of
+from attnlab.attention.linear_core import attend_by_sums
 from attnlab.attention.softmax_core import Context, projections
 from attnlab.dropout import Dropout
 
@@ -65,15 +65,14 @@ class Performer(nn.Module):
         prefix: Prefix | None = None,
         need_weights: bool = False,
     ) -> AttentionOutput:
-        """Mix the values by sums of features; weights, if asked for, cost a pass in T × S."""
+        """Mix the values by sums of features."""
         q, k, v = split_heads_qkv(self.query(x), self.key(x), self.value(x), self.n_heads)
         if self.positions is not None:
             start = 0 if cache is None else cache.n_tokens
             q, k = self.positions.turn(q, start), self.positions.turn(k, start)
         q, k, context = self._query_features(q), self._key_features(k), Context(mask, cache, prefix)
-        y = attend_by_sums(q, k, v, context, features_of_keys=self._key_features)
-        weights = (
-            weights_of(q, k, context, features_of_keys=self._key_features) if need_weights else None
+        y, weights = attend_by_sums(
+            q, k, v, context, features_of_keys=self._key_features, need_weights=need_weights
         )
         return AttentionOutput(self.proj(self.dropout(merge_heads(y))), weights)
 
