@@ -197,16 +197,8 @@ BUGS: list[tuple[promises.Promise, type[nn.Module], str]] = [
         r"^it turns tokens of shape \(2, 7, 12\) into \(2, 7, 11\)",
     ),
     (promises.keeps_the_shape, Rougher, r"^it turns float64 into torch\.float32$"),
-    (
-        promises.hides_the_future,
-        Unmasked,
-        r"^the future is seen: the output at position \d changes",
-    ),
-    (
-        promises.hides_the_future,
-        LateMask,
-        r"^the future is seen: the output at position \d changes",
-    ),
+    (promises.hides_the_future, Unmasked, r"^the future is seen: the output at position \d cha"),
+    (promises.hides_the_future, LateMask, r"^the future is seen: the output at position \d cha"),
     (
         promises.hides_the_future,
         Backwards,

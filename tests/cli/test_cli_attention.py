@@ -3,8 +3,13 @@
 import json
 from pathlib import Path
 
-from attnlab.checks.mutants import MUTANTS, class_with, functions_with
+import my_attention
+from attnlab.attention import functional
 from conftest import Attnlab
+
+FUNCTIONS = Path(functional.__file__).read_text(encoding="utf-8")
+UNSCALED = "\n\ndef attn_scaled(A, n_embd, n_heads):\n    return A\n"
+CLASS = Path(my_attention.__file__).read_text(encoding="utf-8")
 
 
 def test_list_names_variants_and_positions(attnlab: Attnlab) -> None:
@@ -38,14 +43,14 @@ def test_show_of_an_unknown_name(attnlab: Attnlab) -> None:
 
 
 def test_check_says_what_is_right_and_exits_with_0(attnlab: Attnlab) -> None:
-    Path("mine.py").write_text(functions_with(None), encoding="utf-8")
+    Path("mine.py").write_text(FUNCTIONS, encoding="utf-8")
     done = attnlab("attention", "check", "mine.py")
     assert done.code == 0
     assert "12 of 12 right" in done.out
 
 
 def test_check_says_what_is_wrong_and_exits_with_1(attnlab: Attnlab) -> None:
-    Path("mine.py").write_text(functions_with(MUTANTS[0]), encoding="utf-8")
+    Path("mine.py").write_text(FUNCTIONS + UNSCALED, encoding="utf-8")
     done = attnlab("attention", "check", "mine.py")
     assert done.code == 1
     assert "10 of 12 right" in done.out
@@ -53,7 +58,7 @@ def test_check_says_what_is_wrong_and_exits_with_1(attnlab: Attnlab) -> None:
 
 
 def test_check_one_class_as_json(attnlab: Attnlab) -> None:
-    Path("mine.py").write_text(class_with(None), encoding="utf-8")
+    Path("mine.py").write_text(CLASS, encoding="utf-8")
     done = attnlab("attention", "check", "mine.py:MyAttention", "--like", "dot_product", "--json")
     found = json.loads(done.out)["MyAttention"]
     assert done.code == 0
@@ -109,9 +114,7 @@ def test_cost_refuses_before_it_measures(attnlab: Attnlab) -> None:
 
 
 def test_what_a_users_class_prints_does_not_spoil_the_answer(attnlab: Attnlab) -> None:
-    text = class_with(None).replace(
-        "        scores = q @", "        print('hi')\n        scores = q @"
-    )
+    text = CLASS.replace("        scores = q @", "        print('hi')\n        scores = q @")
     Path("loud.py").write_text("print('loaded')\n" + text, encoding="utf-8")
     for command in (
         ["check", "loud.py"],

@@ -10,8 +10,8 @@ import pytest
 import yaml
 from knowledge_files import PRETRAIN, everything, make_world
 
+import my_attention
 from attnlab.attention import ATTENTION
-from attnlab.checks.mutants import MUTANTS, class_with
 from attnlab.errors import UserError
 from attnlab.runs.directory import Run, RunPlace
 
@@ -21,6 +21,7 @@ Attnlab = Callable[..., tuple[int, str, str]]
 
 pytestmark = pytest.mark.usefixtures("short_answers")
 
+OWN = Path(my_attention.__file__).read_text(encoding="utf-8")
 DEMO = [
     *("knowledge", "demo", "--name", "mine", "--length", "2 steps"),
     *("--set", "world={people: 10, biographies: 2}"),
@@ -340,7 +341,7 @@ def test_a_run_learns_with_every_attention(attnlab: Attnlab, tmp_path: Path, nam
 
 def test_a_run_learns_with_an_attention_of_ones_own(attnlab: Attnlab, tmp_path: Path) -> None:
     make_world(tmp_path)
-    Path("mine.py").write_text(class_with(None), encoding="utf-8")
+    Path("mine.py").write_text(OWN, encoding="utf-8")
     code, _, err = attnlab(*PRETRAIN, *LEARNED, "--attention", "mine.py:MyAttention")
     assert code == 0, err
     resolved = Run.open(Path("runs/first")).config["resolved"]
@@ -350,9 +351,12 @@ def test_a_run_learns_with_an_attention_of_ones_own(attnlab: Attnlab, tmp_path: 
 def test_an_attention_that_sees_the_future_in_secret_is_refused_before_step_1(
     attnlab: Attnlab, tmp_path: Path
 ) -> None:
-    (bug,) = [mutant for mutant in MUTANTS if mutant.name == "mask after softmax"]
+    hides = "scores = scores.masked_fill(~allowed, torch.finfo(scores.dtype).min)"
+    assert hides in OWN
     make_world(tmp_path)
-    Path("mine.py").write_text(class_with(bug), encoding="utf-8")
+    Path("mine.py").write_text(
+        OWN.replace(hides, "pass  # and masks after the softmax"), encoding="utf-8"
+    )
     code, out, err = attnlab(*PRETRAIN, *LEARNED, "--attention", "mine.py:MyAttention")
     assert (code, out) == (2, "")
     assert err.startswith("attnlab: this model sees the future: the output at position ")

@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import torch
+
 ROOT = Path(__file__).parents[2]
 COURSE = ROOT / "courses" / "knowledge"
 YELP = ROOT / "courses" / "yelp"
@@ -33,3 +35,15 @@ def _load(name: str, path: Path, folders: list[str] | None = None) -> ModuleType
     sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
+
+
+def exit_code(module: ModuleType) -> int:
+    """Call a program's main as the shell would, and leave torch's threads as they were."""
+    threads = torch.get_num_threads()
+    try:
+        module.main()
+        return 0
+    except SystemExit as end:
+        return int(end.code or 0)
+    finally:
+        torch.set_num_threads(threads)

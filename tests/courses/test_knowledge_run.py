@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from course_files import COURSE, load
+from course_files import COURSE, exit_code, load
 
 from attnlab.data.settings import WorldSettings
 from attnlab.models.course_format import read_params, variant_of, write_params
@@ -30,17 +30,10 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     monkeypatch.syspath_prepend(str(COURSE / "src"))  # as for a program that stands there
     monkeypatch.setattr("attnlab.runs.machine.cores", lambda: 1)  # tests share the others
     module = load("src/run.py")
-    threads = torch.get_num_threads()
 
     def go(*words: str) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["run.py", *words])
-        try:
-            module.main()
-            code = 0
-        except SystemExit as end:
-            code = int(end.code or 0)
-        torch.set_num_threads(threads)
-        return code, *capsys.readouterr()
+        return exit_code(module), *capsys.readouterr()
 
     return go
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from course_files import YELP, load
+from course_files import YELP, exit_code, load
 
 from attnlab.runs.directory import Run
 from small_bert import write_reviews, write_small_bert
@@ -36,18 +36,11 @@ def go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
     monkeypatch.setattr("attnlab.runs.machine.cores", lambda: 1)  # tests share the others
     write_small_bert(tmp_path / "bert")
     write_reviews(tmp_path / "reviews")
-    threads = torch.get_num_threads()
 
     def run(file: str, *words: str) -> tuple[int, str, str]:
         module = load(file, course=YELP)
         monkeypatch.setattr(sys, "argv", [file, *words])
-        try:
-            module.main()
-            code = 0
-        except SystemExit as end:
-            code = int(end.code or 0)
-        torch.set_num_threads(threads)
-        return code, *capsys.readouterr()
+        return exit_code(module), *capsys.readouterr()
 
     return run
 

@@ -24,11 +24,16 @@ def seeds(root: Path, name: str, rights: list[int], *, lr: float) -> list[Run]:
     return runs
 
 
-def test_a_real_difference_is_stated_with_its_size_p_and_n(tmp_path: Path) -> None:
-    runs = []
+def weak_and_strong(root: Path) -> list[Run]:
+    runs: list[Run] = []
     for name, right in (("weak", 30), ("strong", 50)):
         gold, predicted = answers(right, 60)
-        runs.append(classifier_run(tmp_path, name, gold=gold, predicted=predicted))
+        runs.append(classifier_run(root, name, gold=gold, predicted=predicted))
+    return runs
+
+
+def test_a_real_difference_is_stated_with_its_size_p_and_n(tmp_path: Path) -> None:
+    runs = weak_and_strong(tmp_path)
     comparison = compare(runs)
     (pair,) = comparison.pairs
     assert pair.method == "exact McNemar"
@@ -141,10 +146,7 @@ def test_answers_that_are_damaged_are_named(tmp_path: Path) -> None:
 
 
 def test_the_same_examples_in_another_order_are_put_in_order(tmp_path: Path) -> None:
-    runs = []
-    for name, right in (("weak", 30), ("strong", 50)):
-        gold, predicted = answers(right, 60)
-        runs.append(classifier_run(tmp_path, name, gold=gold, predicted=predicted))
+    runs = weak_and_strong(tmp_path)
     expected = compare(runs)
     runs[1].write_predictions("test", runs[1].predictions("test")[::-1])
     assert compare(runs).pairs == expected.pairs

@@ -20,7 +20,7 @@ from attnlab.geometry.kqv import (
     self_attention,
     wanted_contexts,
 )
-from attnlab.geometry.noise import ignored_probability, noisy_heads, weight_by_length
+from attnlab.geometry.noise import _weights, ignored_probability, noisy_heads
 from attnlab.geometry.outputs import solve_output
 from attnlab.geometry.repair import repair_key, with_key
 from attnlab.geometry.scale import error_curve
@@ -104,6 +104,13 @@ class TestSelection:
         assert weights_of(np.array([[-20.0], [-12], [20], [25]]), np.ones(1))[2:] == pytest.approx(
             [0.0067, 0.9933], abs=5e-5
         )
+
+
+def weight_by_length(lengths: np.ndarray, *, heads: int) -> np.ndarray:
+    """Give the weight on v_a when k_a = length · μ_a and every other key is its mean."""
+    along = np.zeros((len(lengths), 20, 2))
+    along[:, 0, 0], along[:, 1, 1] = lengths, 1
+    return _weights(along, beta=10.0)[heads - 1][:, 0]
 
 
 class TestNoisyKeys:

@@ -12,7 +12,8 @@ from scipy.optimize import linprog, minimize
 from scipy.spatial import ConvexHull, QhullError
 
 from attnlab.errors import UserError
-from attnlab.geometry.certificates import objections
+from attnlab.geometry import weights
+from attnlab.geometry.certificates import Certificate, objections
 from attnlab.geometry.examples import cse517, interior, midpoint, orthonormal, unequal
 from attnlab.geometry.faces import spread
 from attnlab.geometry.instance import output_error, weights_of
@@ -25,6 +26,13 @@ def proved(solution: WeightSolution, keys: np.ndarray) -> bool:
     if solution.certificate is None:
         return False
     return objections(solution.certificate, keys, solution.target) == []
+
+
+def test_a_proof_that_does_not_hold_is_never_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    false = Certificate(np.array([1.0, 0, 0, 0]), "key 3 is a mean of other keys")
+    monkeypatch.setattr(weights, "no_face", lambda keys, target: false)  # noqa: ARG005
+    with pytest.raises(AssertionError, match="does not hold, the numbers sum to 1, not to 0"):
+        solve_weights(interior().keys, select(4, 3))
 
 
 def follows(solution: WeightSolution, keys: np.ndarray, error: float) -> bool:

@@ -13,6 +13,7 @@ from transformers import (
 )
 from transformers import BertForSequenceClassification as TheirClassifier
 
+from attnlab.attention.contract import AttentionMask
 from attnlab.errors import UserError
 from attnlab.models.bert import (
     Bert,
@@ -114,7 +115,11 @@ def test_hidden_states_are_those_of_transformers(tmp_path: Path, activation: str
     assert not load_pretrained(holder, pretrained)
     tokens, types, padding = batch()
     theirs = theirs.double().eval()
-    found = holder.body.double().eval().hidden_states(tokens, types, padding)
+    body = holder.body.double().eval()
+    found = [body.embeddings(tokens, types)]
+    for layer in body.layers:
+        found.append(layer(found[-1], AttentionMask(padding=padding)))
+    assert torch.equal(found[-1], body(tokens, types, padding))
     wanted = theirs(
         tokens, attention_mask=padding.long(), token_type_ids=types, output_hidden_states=True
     )

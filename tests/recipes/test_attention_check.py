@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
+import my_attention
 from attnlab.checks.mutants import MUTANTS, class_with, functions_with
+from attnlab.checks.steps import check_functions
 from attnlab.errors import UserError
-from attnlab.recipes.attention.check import all_noticed, check_file, check_mutants
+from attnlab.recipes.attention.check import all_noticed, check_class, check_file, check_mutants
 
 EFFECTS = {
     "missing scale": "the scores are not scaled",
@@ -42,28 +44,22 @@ def test_what_has_no_bug_is_right_everywhere() -> None:
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
-def test_a_bug_in_the_functions_is_found_where_it_is(mutant, tmp_path: Path) -> None:
-    file = tmp_path / "mine.py"
-    file.write_text(functions_with(mutant), encoding="utf-8")
-    wrong = [finding for finding in check_file(file)["functions"] if not finding.right]
+def test_a_bug_in_the_functions_is_found_where_it_is(mutant) -> None:
+    wrong = [finding for finding in check_functions(functions_with(mutant)) if not finding.right]
     assert wrong[0].what == FIRST_WRONG[mutant.name]
     assert EFFECTS[mutant.name] in wrong[0].problem
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
-def test_a_bug_in_a_class_is_named(mutant, tmp_path: Path) -> None:
-    file = tmp_path / "mine.py"
-    file.write_text(class_with(mutant), encoding="utf-8")
-    problems = [f.problem for f in check_file(file, like="dot_product")["MyAttention"] if f.problem]
+def test_a_bug_in_a_class_is_named(mutant) -> None:
+    problems = [f.problem for f in check_class(class_with(mutant), like="dot_product") if f.problem]
     assert any(EFFECTS[mutant.name] in problem for problem in problems)
 
 
 @pytest.mark.parametrize("name", ["softmax over the wrong axis", "view without transpose"])
-def test_without_a_twin_the_leak_alone_gives_a_class_away(name: str, tmp_path: Path) -> None:
+def test_without_a_twin_the_leak_alone_gives_a_class_away(name: str) -> None:
     (mutant,) = [mutant for mutant in MUTANTS if mutant.name == name]
-    file = tmp_path / "mine.py"
-    file.write_text(class_with(mutant), encoding="utf-8")
-    wrong = {f.what: f.problem for f in check_file(file)["MyAttention"] if f.problem}
+    wrong = {f.what: f.problem for f in check_class(class_with(mutant)) if f.problem}
     assert "the future is seen: the output at position" in wrong["hides the future"]
 
 
@@ -115,22 +111,25 @@ def test_another_way_to_the_same_is_right(tmp_path: Path, text: str) -> None:
     assert set(check_text(tmp_path, text).values()) == {None}
 
 
-def test_a_class_that_cannot_be_built_is_said(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("start", "given", "what", "problem"),
+    [
+        ("self", "x", "is built", "A(d_model=12, n_heads=3, max_len=7): it raises TypeError"),
+        ("self, d, h, n", "x.nothing", "is called", "it raises AttributeError"),
+        ("self, d, h, n", "x", "is called", "forward returns Tensor: return AttentionOutput(out"),
+    ],
+    ids=["cannot be built", "fails while running", "a tensor instead of the output"],
+)
+def test_what_keeps_a_class_from_being_tried_is_said_once(
+    tmp_path: Path, start: str, given: str, what: str, problem: str
+) -> None:
     found = check_text(
         tmp_path,
-        "class A(nn.Module):\n    def __init__(self): super().__init__()\n"
-        "    def forward(self, x, *, mask): return x\n",
+        f"class A(nn.Module):\n    def __init__({start}): super().__init__()\n"
+        f"    def forward(self, x, *, mask): return {given}\n",
     )
-    assert "A(d_model=12, n_heads=3, max_len=7): it raises TypeError" in str(found["is built"])
-
-
-def test_a_class_that_fails_while_running_is_said(tmp_path: Path) -> None:
-    found = check_text(
-        tmp_path,
-        "class A(nn.Module):\n    def __init__(self, d, h, n): super().__init__()\n"
-        "    def forward(self, x, *, mask): return x.nothing\n",
-    )
-    assert "it raises AttributeError" in str(found["is called"])
+    assert list(found) == [what]
+    assert problem in str(found[what])
 
 
 def test_a_file_without_attention_is_refused(tmp_path: Path) -> None:
@@ -144,7 +143,7 @@ def test_a_class_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 
 def test_other_parameters_than_the_twins_are_named(tmp_path: Path) -> None:
-    text = class_with(None).replace("self.proj", "self.out")
+    text = Path(my_attention.__file__).read_text(encoding="utf-8").replace("self.proj", "self.out")
     (tmp_path / "mine.py").write_text(text, encoding="utf-8")
     findings = check_file(tmp_path / "mine.py", like="dot_product")["MyAttention"]
     assert findings[-1].problem == (
@@ -177,19 +176,14 @@ def test_calling_exit_is_a_failure(tmp_path: Path) -> None:
     assert found == {"attn_softmax": "it raises SystemExit: 0 (line 3, in attn_softmax)"}
 
 
-def test_a_tensor_instead_of_the_output_is_told_once(tmp_path: Path) -> None:
-    found = check_text(
-        tmp_path,
-        "class A(nn.Module):\n    def __init__(self, d, h, n): super().__init__()\n"
-        "    def forward(self, x, *, mask): return x\n",
-    )
-    assert found == {"is called": "forward returns Tensor: return AttentionOutput(out, weights)"}
-
-
 def test_a_twin_may_have_buffers_of_its_own(tmp_path: Path) -> None:
-    text = class_with(None).replace(
-        "        self.n_heads = n_heads\n",
-        "        self.n_heads = n_heads\n        self.register_buffer('mask', torch.ones(3))\n",
+    text = (
+        Path(my_attention.__file__)
+        .read_text(encoding="utf-8")
+        .replace(
+            "        self.n_heads = n_heads\n",
+            "        self.n_heads = n_heads\n        self.register_buffer('mask', torch.ones(3))\n",
+        )
     )
     (tmp_path / "mine.py").write_text(text, encoding="utf-8")
     findings = check_file(tmp_path / "mine.py", like="dot_product")["MyAttention"]

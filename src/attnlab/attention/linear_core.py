@@ -25,12 +25,17 @@ def attend_by_sums(
     context: Context,
     *,
     features_of_keys: Callable[[Tensor], Tensor],
-) -> Float[Tensor, "B H T K"]:
-    """Mix the values, in time linear in the tokens; ``q`` and ``k`` are features already."""
+    need_weights: bool,
+) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B H T S"] | None]:
+    """Mix the values, in time linear in the tokens; ``q`` and ``k`` are features already.
+
+    Weights, for those who ask where the queries looked, cost a pass in T × S.
+    """
     mask, cache = context.mask, context.cache
     assert cache is None or mask.causal, "a cache is for text that is written on"
     assert cache is None or mask.segments is None, "a cache has one sum, not one for all segments"
     k, v = _hide_padding(k, context), _with_one(v)
+    weights = _weights_of(q, k, context, features_of_keys) if need_weights else None
     before = None if cache is None else cache.sums
     if before is None and context.prefix is not None:
         keys = features_of_keys(context.prefix.keys)
@@ -46,7 +51,7 @@ def attend_by_sums(
     else:
         all_of_it = k.transpose(-2, -1) @ v
         sums = q @ (all_of_it if before is None else all_of_it + before)
-    return quotient(sums[..., :-1], sums[..., -1:])
+    return quotient(sums[..., :-1], sums[..., -1:]), weights
 
 
 def causal_sums(
@@ -73,16 +78,11 @@ def compare_pairs(
     return (q @ k.transpose(-2, -1)).masked_fill(~allowed, 0.0)
 
 
-def weights_of(
-    q: Float[Tensor, "B H T M"],
-    k: Float[Tensor, "B H T M"],
-    context: Context,
-    *,
-    features_of_keys: Callable[[Tensor], Tensor],
+def _weights_of(
+    q: Tensor, k: Tensor, context: Context, features_of_keys: Callable[[Tensor], Tensor]
 ) -> Float[Tensor, "B H T S"]:
-    """Return where the queries looked, for those who ask."""
     assert not has_rows(context.cache), "the sums of a cache do not tell where they came from"
-    products = compare_pairs(q, _hide_padding(k, context), context)
+    products = compare_pairs(q, k, context)
     if context.prefix is not None:
         before = q @ features_of_keys(context.prefix.keys).transpose(-2, -1)
         products = torch.cat([before, products], dim=-1)

@@ -1,94 +1,114 @@
 """Attention with one bug each, to see that the checks notice: who checks the checker.
 
-A mutant is the text of a right file with one place changed, as a student would have written it.
+A mutant has one step of the exercise written as a student would get it wrong. ``functions_with``
+gives all functions of the exercise with that step among them, ``class_with`` a class of them.
 """
 
-from pathlib import Path
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
 
 from attnlab.attention import functional
-from attnlab.checks import example_class
+from attnlab.attention.contract import AttentionMask, AttentionOutput
+from attnlab.checks.steps import FUNCTIONS
+
+Steps = Mapping[str, Callable[..., Any]]
 
 
 class Mutant(NamedTuple):
-    """A bug: what to replace, in the functions and in the class."""
+    """A bug: the steps that have it, under the names of the right ones, or the mask too late."""
 
     name: str
-    functions: tuple[str, str]
-    in_class: tuple[str, str]
+    steps: Steps = MappingProxyType({})
+    masks_late: bool = False
 
 
+def projections_without_a_bias(n_embd: int) -> tuple[nn.Linear, nn.Linear, nn.Linear]:
+    """Forget the bias of the values."""
+    query, key, _ = functional.init_qkv_proj(n_embd)
+    return query, key, nn.Linear(n_embd, n_embd, bias=False)
+
+
+NO_BUG = Mutant("no bug")
 MUTANTS = (
-    Mutant(
-        "missing scale",
-        ("return A / math.sqrt(n_embd / n_heads)", "return A"),
-        ("scores = scores / math.sqrt(D // self.n_heads)", "scores = scores"),
-    ),
-    Mutant(
-        "softmax over the wrong axis",
-        ("A.softmax(dim=-1)", "A.softmax(dim=-2)"),
-        ("scores.softmax(dim=-1)", "scores.softmax(dim=-2)"),
-    ),
+    Mutant("missing scale", {"attn_scaled": lambda A, n_embd, n_heads: A}),
+    Mutant("softmax over the wrong axis", {"attn_softmax": lambda A: A.softmax(dim=-2)}),
     Mutant(
         "view without transpose",
-        (
-            "x.view(*x.shape[:2], n_heads, x.shape[-1] // n_heads).transpose(1, 2)",
-            "x.reshape(x.shape[0], n_heads, x.shape[1], -1)",
-        ),
-        ("x.view(B, T, self.n_heads, -1).transpose(1, 2)", "x.view(B, self.n_heads, T, -1)"),
+        {"split_heads": lambda x, n_heads: x.reshape(x.shape[0], n_heads, x.shape[1], -1)},
     ),
-    Mutant(
-        "mask after softmax",
-        (
-            """        scores = apply_causal_mask(make_causal_mask(n_tok).to(scores.device), scores)
-    y = compute_outputs(attn_softmax(scores), V)""",
-            """        mask = make_causal_mask(n_tok)
-        scores = apply_naive_causal_mask(mask, attn_softmax(scores))
-    else:
-        scores = attn_softmax(scores)
-    y = compute_outputs(scores, V)""",
-        ),
-        ("scores = scores.masked_fill(~allowed, torch.finfo(scores.dtype).min)", "pass"),
-    ),
-    Mutant(
-        "mask transposed",
-        ("dtype=torch.bool).tril()", "dtype=torch.bool).triu()"),
-        ("mask.dense(T, T, x.device)", "mask.dense(T, T, x.device).transpose(-2, -1)"),
-    ),
-    Mutant(
-        "value bias left out",
-        (
-            "nn.Linear(n_embd, n_embd), nn.Linear(n_embd, n_embd), nn.Linear(n_embd, n_embd)",
-            "nn.Linear(n_embd, n_embd), nn.Linear(n_embd, n_embd),"
-            " nn.Linear(n_embd, n_embd, bias=False)",
-        ),
-        (
-            "self.value = nn.Linear(d_model, d_model)",
-            "self.value = nn.Linear(d_model, d_model, bias=False)",
-        ),
-    ),
+    Mutant("mask after softmax", masks_late=True),
+    Mutant("mask transposed", {"make_causal_mask": lambda n_tok: torch.ones(n_tok, n_tok).triu()}),
+    Mutant("value bias left out", {"init_qkv_proj": projections_without_a_bias}),
     Mutant(
         "heads merged in the wrong order",
-        ("x.transpose(1, 2).flatten(2)", "x.permute(0, 2, 3, 1).flatten(2)"),
-        (".transpose(1, 2).reshape(B, T, D)", ".permute(0, 2, 3, 1).reshape(B, T, D)"),
+        {"merge_heads": lambda x: x.permute(0, 2, 3, 1).flatten(2)},
     ),
 )
 
 
-def functions_with(mutant: Mutant | None) -> str:
-    """Return the functions of the exercise with the bug in them, or without one."""
-    return _changed(functional.__file__, mutant.functions if mutant else None)
+def functions_with(mutant: Mutant) -> dict[str, Callable[..., Any]]:
+    """Return the functions of the exercise; those made of others have their bugs as well."""
+    step: dict[str, Callable[..., Any]] = {name: getattr(functional, name) for name in FUNCTIONS}
+    step |= mutant.steps
+
+    def split_heads_qkv(Q: Tensor, K: Tensor, V: Tensor, n_heads: int) -> tuple[Tensor, ...]:
+        return tuple(step["split_heads"](x, n_heads) for x in (Q, K, V))
+
+    def self_attention(
+        Q: Tensor, K: Tensor, V: Tensor, n_heads: int = 1, causal: bool = True
+    ) -> Tensor:
+        n_tok, n_embd = Q.shape[-2:]
+        if n_heads > 1:
+            Q, K, V = split_heads_qkv(Q, K, V, n_heads)
+        scores = step["attn_scaled"](step["pairwise_similarities"](Q, K), n_embd, n_heads)
+        mask = step["make_causal_mask"](n_tok).bool() if causal else torch.ones(n_tok, n_tok).bool()
+        y = step["compute_outputs"](weigh(mutant, step, mask, scores), V)
+        return step["merge_heads"](y) if n_heads > 1 else y  # type: ignore[no-any-return]
+
+    return step | {"split_heads_qkv": split_heads_qkv, "self_attention": self_attention}
 
 
-def class_with(mutant: Mutant | None) -> str:
-    """Return the class with the bug in it, or without one."""
-    return _changed(example_class.__file__, mutant.in_class if mutant else None)
+def weigh(mutant: Mutant, step: Steps, mask: Tensor, scores: Tensor) -> Tensor:
+    """Hide what may not be seen, before the softmax or too late; who sees nothing has no weight."""
+    if not mutant.masks_late:
+        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+    weights: Tensor = step["attn_softmax"](scores)
+    return weights.masked_fill(~mask, 0.0)
 
 
-def _changed(file: str, change: tuple[str, str] | None) -> str:
-    text = Path(file).read_text(encoding="utf-8")
-    if change is None:
-        return text
-    old, new = change
-    assert text.count(old) == 1, f"{file} holds {old!r} {text.count(old)} times"
-    return text.replace(old, new)
+def class_with(mutant: Mutant) -> type[nn.Module]:
+    """Return a class whose layers are made of the functions with the bug."""
+    step = functions_with(mutant)
+    transposed = "make_causal_mask" in mutant.steps
+
+    class MyAttention(nn.Module):
+        """Scaled dot-product attention with several heads, as a student would put it together."""
+
+        supports = frozenset({"causal", "bidirectional", "weights"})
+        null_directions = ("key.bias",)  # it shifts all scores of a row alike
+
+        def __init__(self, d_model: int, n_heads: int, max_len: int) -> None:  # noqa: ARG002
+            super().__init__()
+            self.n_heads = n_heads
+            self.query, self.key, self.value = step["init_qkv_proj"](d_model)
+            self.proj = nn.Linear(d_model, d_model)
+
+        def forward(
+            self, x: Tensor, *, mask: AttentionMask, need_weights: bool = False
+        ) -> AttentionOutput:
+            """Compare queries with keys, hide what may not be seen, mix the values."""
+            n_tok, n_embd = x.shape[1:]
+            rows = self.query(x), self.key(x), self.value(x)
+            q, k, v = step["split_heads_qkv"](*rows, self.n_heads)
+            scores = step["attn_scaled"](step["pairwise_similarities"](q, k), n_embd, self.n_heads)
+            allowed = mask.dense(n_tok, n_tok, x.device)
+            allowed = allowed.transpose(-2, -1) if transposed else allowed
+            weights = weigh(mutant, step, allowed, scores)
+            y = step["merge_heads"](step["compute_outputs"](weights, v))
+            return AttentionOutput(self.proj(y), weights if need_weights else None)
+
+    return MyAttention

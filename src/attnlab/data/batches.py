@@ -83,11 +83,14 @@ class Batches:
         """Take the rows of each epoch, counted from 0, and about how many tokens make a batch."""
         size = tokens_a_batch(batch_tokens)
         self.epochs = Epochs(rows_of, size=size, seed=seed, purpose="order")
-        self.steps_in = self.epochs.steps_in
 
     def batch(self, step: int) -> TokenBatch:
         """Return the batch of a step, counted from 1."""
         return collate(self.epochs.rows_of_step(step))
+
+    def steps_in(self, amount: float, unit: str) -> float:
+        """Turn epochs or tokens into steps."""
+        return self.epochs.steps_in(amount, unit)
 
 
 def collate(rows: Sequence[TokenRow]) -> TokenBatch:

@@ -68,19 +68,6 @@ def noisy_heads(
     return NoisyHeads(*_weights(along, beta=beta), along[:, 0], along[:, 0, 0] < 0, beta, alpha)
 
 
-def weight_by_length(
-    lengths: Float[np.ndarray, "N"], *, heads: int, n_tokens: int = 20, beta: float = 10.0
-) -> Float[np.ndarray, "N"]:
-    """Give the weight on v_a when k_a = length · μ_a and every other key is its mean.
-
-    With one head it jumps from 0 to 1 around length 1; with two it is ½ but for short keys.
-    """
-    along = np.zeros((len(lengths), n_tokens, 2))
-    along[:, 0, 0], along[:, 1, 1] = lengths, 1
-    weights: np.ndarray = _weights(along, beta=beta)[heads - 1][:, 0]
-    return weights
-
-
 def _weights(
     along: Float[np.ndarray, "N S 2"], *, beta: float
 ) -> tuple[Float[np.ndarray, "N S"], Float[np.ndarray, "N S"]]:

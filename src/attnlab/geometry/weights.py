@@ -14,7 +14,13 @@ import numpy as np
 from jaxtyping import Float
 
 from attnlab.errors import UserError
-from attnlab.geometry.certificates import Certificate, no_face, not_affine, shortest_query
+from attnlab.geometry.certificates import (
+    Certificate,
+    no_face,
+    not_affine,
+    objections,
+    shortest_query,
+)
 from attnlab.geometry.faces import expose
 from attnlab.geometry.targets import identity
 
@@ -86,6 +92,8 @@ def solve_weights(keys: Float[np.ndarray, "S D"], target: Float[np.ndarray, "S"]
     everything = bool((target > 0).all())
     certificate = (None if everything else no_face(keys, target)) or not_affine(keys, target)
     if certificate is not None:
+        wrong = objections(certificate, keys, target)
+        assert not wrong, f"{certificate.reason}: this proof does not hold, {'; '.join(wrong)}"
         return WeightSolution(target, "never", None, certificate)
     return WeightSolution(target, "exact" if everything else "limit", _path(keys, target), None)
 

@@ -110,15 +110,6 @@ class Bert(nn.Module):
             x = layer(x, mask)
         return x
 
-    def hidden_states(
-        self, tokens: Int[Tensor, "B T"], types: Int[Tensor, "B T"], padding: Padding = None
-    ) -> list[Float[Tensor, "B T D"]]:
-        """Return what goes into the first layer and what comes out of each."""
-        states, mask = [self.embeddings(tokens, types)], AttentionMask(padding=padding)
-        for layer in self.layers:
-            states.append(layer(states[-1], mask))
-        return states
-
     def summary(
         self, tokens: Int[Tensor, "B T"], types: Int[Tensor, "B T"], padding: Padding = None
     ) -> Float[Tensor, "B D"]:

@@ -51,8 +51,8 @@ class Classification:
         alpha: float = 0.0,
         evaluate: Callable[[], Evaluation | None] = lambda: None,
     ) -> None:
-        self.model, self.alpha, self.evaluate = model, alpha, evaluate
-        self._labelled = labelled
+        self.model, self.alpha = model, alpha
+        self._labelled, self._evaluate = labelled, evaluate
         self._streams: dict[str, Stream] = {CLASSES: labelled}
         if unlabelled is not None:
             assert isinstance(model, BertForCLSMLM), "nobody would fill the masked tokens in"
@@ -69,6 +69,10 @@ class Classification:
             return self._labelled.steps_in(amount, unit)
         a_step = sum(stream.tokens / stream.per_epoch for stream in self._streams.values())
         return amount / a_step
+
+    def evaluate(self) -> Evaluation | None:
+        """Score the model as whoever made the task wants it."""
+        return self._evaluate()
 
     def loss(self, part: JointBatch) -> Mapping[str, Term]:
         """Return the summed cross-entropy of the classes, and of the masked tokens."""

@@ -20,10 +20,19 @@ class NextToken:
         *,
         evaluate: Callable[[], Evaluation | None] = lambda: None,
     ) -> None:
-        self.model = model
-        self.batch = batches.batch
-        self.steps_in = batches.steps_in
-        self.evaluate = evaluate
+        self.model, self._batches, self._evaluate = model, batches, evaluate
+
+    def batch(self, step: int) -> TokenBatch:
+        """Return the batch of a step, counted from 1."""
+        return self._batches.batch(step)
+
+    def steps_in(self, amount: float, unit: str) -> float:
+        """Turn epochs or tokens of the rows into steps."""
+        return self._batches.steps_in(amount, unit)
+
+    def evaluate(self) -> Evaluation | None:
+        """Score the model as whoever made the task wants it."""
+        return self._evaluate()
 
     def loss(self, part: TokenBatch) -> Mapping[str, Term]:
         """Return the summed cross-entropy of the scored tokens; the head reads no others."""

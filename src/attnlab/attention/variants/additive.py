@@ -6,15 +6,8 @@ from torch import Tensor, nn
 
 from attnlab.attention import ATTENTION
 from attnlab.attention.cache import Cache
-from attnlab.attention.contract import (
-    AttentionMask,
-    AttentionOutput,
-    Positions,
-    Prefix,
-    check_heads,
-)
-from attnlab.attention.functional import init_qkv_proj, merge_heads, split_heads_qkv
-from attnlab.attention.softmax_core import Context, attend
+from attnlab.attention.contract import AttentionMask, AttentionOutput, Positions, Prefix
+from attnlab.attention.softmax_core import Context, masked_softmax, mix, project, projections
 from attnlab.dropout import Dropout
 
 
@@ -28,18 +21,14 @@ class Additive(nn.Module):
         self,
         d_model: int,
         n_heads: int,
-        max_len: int,  # noqa: ARG002 - every variant is built alike
+        max_len: int,
         *,
         dropout: float = 0.0,
         positions: Positions | None = None,
     ) -> None:
         super().__init__()
-        check_heads(d_model, n_heads)
-        self.n_heads = n_heads
-        self.query, self.key, self.value = init_qkv_proj(d_model)
-        self.proj = nn.Linear(d_model, d_model)
-        self.dropout = Dropout(dropout)
-        self.positions = positions
+        self.query, self.key, self.value, self.proj = projections(d_model, n_heads)
+        self.n_heads, self.dropout, self.positions = n_heads, Dropout(dropout), positions
         self.judge = nn.Parameter(torch.randn(n_heads, d_model // n_heads))
 
     def forward(
@@ -51,15 +40,10 @@ class Additive(nn.Module):
         prefix: Prefix | None = None,
         need_weights: bool = False,
     ) -> AttentionOutput:
-        """Mix the values by the softmax of what the network says."""
-        q, k, v = split_heads_qkv(self.query(x), self.key(x), self.value(x), self.n_heads)
+        """Let each head's vector judge tanh(q + k), and mix the values by the softmax of that."""
         context = Context(mask, cache, prefix, self.positions)
-        y, weights = attend(q, k, v, score=self.score, context=context, dropout=self.dropout)
-        return AttentionOutput(self.proj(merge_heads(y)), weights if need_weights else None)
-
-    def score(
-        self, q: Float[Tensor, "B H T K"], k: Float[Tensor, "B H S K"]
-    ) -> Float[Tensor, "B H T S"]:
-        """Let each head's vector judge tanh(q + k)."""
+        q, k, v = project(x, context, by=(self.query, self.key, self.value), n_heads=self.n_heads)
         hidden = torch.tanh(q[:, :, :, None] + k[:, :, None])  # (B, H, T, S, K)
-        return torch.einsum("bhtsk,hk->bhts", hidden, self.judge)
+        scores = torch.einsum("bhtsk,hk->bhts", hidden, self.judge)
+        weights = masked_softmax(scores, context.bias(q, k))
+        return mix(weights, v, dropout=self.dropout, proj=self.proj, need_weights=need_weights)

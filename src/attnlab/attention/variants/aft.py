@@ -15,12 +15,7 @@ from torch import Tensor, nn
 
 from attnlab.attention import ATTENTION
 from attnlab.attention.cache import Cache
-from attnlab.attention.contract import (
-    AttentionMask,
-    AttentionOutput,
-    Prefix,
-    check_length,
-)
+from attnlab.attention.contract import AttentionMask, AttentionOutput, Prefix, check_length
 from attnlab.attention.functional import init_qkv_proj
 from attnlab.attention.linear_core import quotient
 from attnlab.attention.softmax_core import distance
@@ -42,7 +37,7 @@ class AttentionFree(nn.Module):
     def __init__(
         self,
         d_model: int,
-        n_heads: int,  # noqa: ARG002 - every variant is built alike
+        n_heads: int,
         max_len: int,
         *,
         dropout: float = 0.0,

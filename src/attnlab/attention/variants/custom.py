@@ -14,15 +14,8 @@ from torch import Tensor, nn
 
 from attnlab.attention import ATTENTION
 from attnlab.attention.cache import Cache
-from attnlab.attention.contract import (
-    AttentionMask,
-    AttentionOutput,
-    Positions,
-    Prefix,
-    check_heads,
-)
-from attnlab.attention.functional import init_qkv_proj, merge_heads, split_heads_qkv
-from attnlab.attention.softmax_core import Context, attend
+from attnlab.attention.contract import AttentionMask, AttentionOutput, Positions, Prefix
+from attnlab.attention.softmax_core import Context, masked_softmax, mix, project, projections
 from attnlab.dropout import Dropout
 from attnlab.errors import UserError
 from attnlab.registry import load_part, telling_the_line
@@ -38,19 +31,15 @@ class Custom(nn.Module):
         self,
         d_model: int,
         n_heads: int,
-        max_len: int,  # noqa: ARG002 - every variant is built alike
+        max_len: int,
         *,
         dropout: float = 0.0,
         positions: Positions | None = None,
         score: str | None = None,
     ) -> None:
         super().__init__()
-        check_heads(d_model, n_heads)
-        self.n_heads = n_heads
-        self.query, self.key, self.value = init_qkv_proj(d_model)
-        self.proj = nn.Linear(d_model, d_model)
-        self.dropout = Dropout(dropout)
-        self.positions = positions
+        self.query, self.key, self.value, self.proj = projections(d_model, n_heads)
+        self.n_heads, self.dropout, self.positions = n_heads, Dropout(dropout), positions
         self.function = negative_distance if score is None else _load(score, d_model // n_heads)
 
     def forward(
@@ -62,20 +51,14 @@ class Custom(nn.Module):
         prefix: Prefix | None = None,
         need_weights: bool = False,
     ) -> AttentionOutput:
-        """Mix the values by the softmax of the scores."""
-        q, k, v = split_heads_qkv(self.query(x), self.key(x), self.value(x), self.n_heads)
+        """Call the function for every pair, all at once; mix the values by the softmax."""
         context = Context(mask, cache, prefix, self.positions)
-        y, weights = attend(q, k, v, score=self.score, context=context, dropout=self.dropout)
-        return AttentionOutput(self.proj(merge_heads(y)), weights if need_weights else None)
-
-    def score(
-        self, q: Float[Tensor, "B H T K"], k: Float[Tensor, "B H S K"]
-    ) -> Float[Tensor, "B H T S"]:
-        """Call the function for every pair, all at once."""
+        q, k, v = project(x, context, by=(self.query, self.key, self.value), n_heads=self.n_heads)
         every_key = torch.vmap(self.function, in_dims=(None, 0))
         every_pair = torch.vmap(every_key, in_dims=(0, None))
-        scores: Tensor = torch.vmap(torch.vmap(every_pair))(q, k)
-        return scores
+        scores = torch.vmap(torch.vmap(every_pair))(q, k)
+        weights = masked_softmax(scores, context.bias(q, k))
+        return mix(weights, v, dropout=self.dropout, proj=self.proj, need_weights=need_weights)
 
 
 def _load(reference: str, width: int) -> Callable[[Tensor, Tensor], Tensor]:

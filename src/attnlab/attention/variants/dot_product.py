@@ -7,26 +7,24 @@ from torch import Tensor, nn
 from attnlab.attention import ATTENTION, fast_path
 from attnlab.attention.cache import Cache
 from attnlab.attention.contract import (
+    CAPABILITIES,
     AttentionMask,
     AttentionOutput,
     Positions,
     Prefix,
-    check_heads,
 )
 from attnlab.attention.functional import (
     attn_scaled,
     compute_outputs,
-    init_qkv_proj,
     merge_heads,
     pairwise_similarities,
-    split_heads_qkv,
 )
 from attnlab.attention.softmax_core import (
     Context,
-    apply_context,
-    bias_of,
     masked_softmax,
     null_key_bias,
+    project,
+    projections,
 )
 from attnlab.dropout import Dropout
 
@@ -35,26 +33,21 @@ from attnlab.dropout import Dropout
 class DotProduct(nn.Module):
     """Each token looks at the tokens whose keys point where its query points."""
 
-    supports = frozenset(
-        {"causal", "bidirectional", "cache", "prefix", "rotary", "alibi", "weights"}
-    )
+    supports = frozenset(CAPABILITIES)
+    null_directions: tuple[str, ...]
 
     def __init__(
         self,
         d_model: int,
         n_heads: int,
-        max_len: int,  # noqa: ARG002 - every variant is built alike
+        max_len: int,
         *,
         dropout: float = 0.0,
         positions: Positions | None = None,
     ) -> None:
         super().__init__()
-        check_heads(d_model, n_heads)
-        self.n_heads = n_heads
-        self.query, self.key, self.value = init_qkv_proj(d_model)
-        self.proj = nn.Linear(d_model, d_model)
-        self.dropout = Dropout(dropout)
-        self.positions = positions
+        self.query, self.key, self.value, self.proj = projections(d_model, n_heads)
+        self.n_heads, self.dropout, self.positions = n_heads, Dropout(dropout), positions
         self.null_directions = null_key_bias(positions)
 
     def forward(
@@ -67,8 +60,8 @@ class DotProduct(nn.Module):
         need_weights: bool = False,
     ) -> AttentionOutput:
         """Mix the values by the softmax of the scaled scores."""
-        q, k, v = split_heads_qkv(self.query(x), self.key(x), self.value(x), self.n_heads)
         context = Context(mask, cache, prefix, self.positions)
+        q, k, v = project(x, context, by=(self.query, self.key, self.value), n_heads=self.n_heads)
         y, weights = dot_product_attention(
             q, k, v, context=context, dropout=self.dropout, need_weights=need_weights
         )
@@ -77,26 +70,25 @@ class DotProduct(nn.Module):
 
 def dot_product_attention(
     q: Float[Tensor, "B H T K"],
-    k: Float[Tensor, "B H N K"],
-    v: Float[Tensor, "B H N K"],
+    k: Float[Tensor, "B H S K"],
+    v: Float[Tensor, "B H S K"],
     *,
     context: Context,
     dropout: nn.Dropout,
     need_weights: bool,
 ) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B H T S"] | None]:
     """Take torch's fused kernel or plain matmuls, whichever is faster here and can do it."""
-    q, k, v = apply_context(q, k, v, context)
     # torch's fused kernels give no weights, and on a CPU they cannot drop any
     drops = dropout.training and dropout.p > 0
     if not need_weights and not drops and fast_path.is_fused_faster(k):
         if _is_plain_causal(q, k, context):  # which needs no T × S numbers at all
             return F.scaled_dot_product_attention(q, k, v, is_causal=True), None
-        bias = bias_of(q, k, context)
+        bias = context.bias(q, k)
         y = F.scaled_dot_product_attention(q, k, v, attn_mask=bias.added)
         return y if bias.fully_masked is None else y.masked_fill(bias.fully_masked, 0.0), None
     # scaling the queries is scaling the scores, at T × K instead of T × S numbers
     scores = pairwise_similarities(attn_scaled(q, q.shape[-1], 1), k)
-    weights = masked_softmax(scores, bias_of(q, k, context))
+    weights = masked_softmax(scores, context.bias(q, k))
     return compute_outputs(dropout(weights), v), weights if need_weights else None
 
 

@@ -8,19 +8,14 @@ from torch import Tensor, nn
 from attnlab.attention import ATTENTION
 from attnlab.attention.cache import Cache
 from attnlab.attention.contract import (
+    CAPABILITIES,
     AttentionMask,
     AttentionOutput,
     Positions,
     Prefix,
-    check_heads,
 )
-from attnlab.attention.functional import (
-    init_qkv_proj,
-    merge_heads,
-    pairwise_similarities,
-    split_heads_qkv,
-)
-from attnlab.attention.softmax_core import Context, attend
+from attnlab.attention.functional import pairwise_similarities
+from attnlab.attention.softmax_core import Context, masked_softmax, mix, project, projections
 from attnlab.dropout import Dropout
 
 
@@ -28,26 +23,20 @@ from attnlab.dropout import Dropout
 class Gaussian(nn.Module):
     """Each token looks at the tokens whose keys lie near its query."""
 
-    supports = frozenset(
-        {"causal", "bidirectional", "cache", "prefix", "rotary", "alibi", "weights"}
-    )
+    supports = frozenset(CAPABILITIES)
 
     def __init__(
         self,
         d_model: int,
         n_heads: int,
-        max_len: int,  # noqa: ARG002 - every variant is built alike
+        max_len: int,
         *,
         dropout: float = 0.0,
         positions: Positions | None = None,
     ) -> None:
         super().__init__()
-        check_heads(d_model, n_heads)
-        self.n_heads = n_heads
-        self.query, self.key, self.value = init_qkv_proj(d_model)
-        self.proj = nn.Linear(d_model, d_model)
-        self.dropout = Dropout(dropout)
-        self.positions = positions
+        self.query, self.key, self.value, self.proj = projections(d_model, n_heads)
+        self.n_heads, self.dropout, self.positions = n_heads, Dropout(dropout), positions
 
     def forward(
         self,
@@ -58,19 +47,11 @@ class Gaussian(nn.Module):
         prefix: Prefix | None = None,
         need_weights: bool = False,
     ) -> AttentionOutput:
-        """Mix the values by the softmax of the negative squared distances."""
-        q, k, v = split_heads_qkv(self.query(x), self.key(x), self.value(x), self.n_heads)
+        """Mix the values by the softmax of half the squared distances, negative and scaled."""
         context = Context(mask, cache, prefix, self.positions)
-        y, weights = attend(q, k, v, score=self.score, context=context, dropout=self.dropout)
-        return AttentionOutput(self.proj(merge_heads(y)), weights if need_weights else None)
-
-    def score(
-        self, q: Float[Tensor, "B H T K"], k: Float[Tensor, "B H S K"]
-    ) -> Float[Tensor, "B H T S"]:
-        """Half the squared distance, negative, scaled as dot products are.
-
-        It is the dot product less half the key's squared length; the query's own does not matter to
-        the softmax, and is left out.
-        """
+        q, k, v = project(x, context, by=(self.query, self.key, self.value), n_heads=self.n_heads)
+        # the query's own square does not matter to the softmax, and is left out
         half_square = k.square().sum(-1).div(2)[:, :, None, :]
-        return (pairwise_similarities(q, k) - half_square) / math.sqrt(q.shape[-1])
+        scores = (pairwise_similarities(q, k) - half_square) / math.sqrt(q.shape[-1])
+        weights = masked_softmax(scores, context.bias(q, k))
+        return mix(weights, v, dropout=self.dropout, proj=self.proj, need_weights=need_weights)

@@ -12,26 +12,20 @@ from torch import Tensor, nn
 from attnlab.attention import ATTENTION
 from attnlab.attention.cache import Cache
 from attnlab.attention.contract import (
+    CAPABILITIES,
     AttentionMask,
     AttentionOutput,
     Positions,
     Prefix,
-    check_heads,
 )
-from attnlab.attention.functional import (
-    attn_scaled,
-    compute_outputs,
-    init_qkv_proj,
-    merge_heads,
-    pairwise_similarities,
-    split_heads_qkv,
-)
+from attnlab.attention.functional import attn_scaled, pairwise_similarities
 from attnlab.attention.softmax_core import (
     Context,
-    apply_context,
-    bias_of,
     masked_softmax,
+    mix,
     null_key_bias,
+    project,
+    projections,
 )
 from attnlab.dropout import Dropout
 
@@ -40,31 +34,25 @@ from attnlab.dropout import Dropout
 class Hard(nn.Module):
     """Each token takes the value of one token, the best match, the first of equals."""
 
-    supports = frozenset(
-        {"causal", "bidirectional", "cache", "prefix", "rotary", "alibi", "weights"}
-    )
+    supports = frozenset(CAPABILITIES)
     null_directions: tuple[str, ...] = ("query.weight", "query.bias", "key.weight", "key.bias")
 
     def __init__(
         self,
         d_model: int,
         n_heads: int,
-        max_len: int,  # noqa: ARG002 - every variant is built alike
+        max_len: int,
         *,
         dropout: float = 0.0,
         positions: Positions | None = None,
         straight_through: bool = False,
     ) -> None:
         super().__init__()
-        check_heads(d_model, n_heads)
-        self.n_heads = n_heads
-        self.query, self.key, self.value = init_qkv_proj(d_model)
-        self.proj = nn.Linear(d_model, d_model)
-        self.dropout = Dropout(dropout)
-        self.positions = positions
-        self.straight_through = straight_through
+        self.query, self.key, self.value, self.proj = projections(d_model, n_heads)
+        self.n_heads, self.dropout, self.positions = n_heads, Dropout(dropout), positions
         if straight_through:
             self.null_directions = null_key_bias(positions)
+        self.straight_through = straight_through
 
     def forward(
         self,
@@ -76,10 +64,9 @@ class Hard(nn.Module):
         need_weights: bool = False,
     ) -> AttentionOutput:
         """Give the whole weight to the best key that may be seen."""
-        q, k, v = split_heads_qkv(self.query(x), self.key(x), self.value(x), self.n_heads)
         context = Context(mask, cache, prefix, self.positions)
-        q, k, v = apply_context(q, k, v, context)
-        bias = bias_of(q, k, context)
+        q, k, v = project(x, context, by=(self.query, self.key, self.value), n_heads=self.n_heads)
+        bias = context.bias(q, k)
         scores = attn_scaled(pairwise_similarities(q, k), x.shape[-1], self.n_heads)
         seen = scores if bias.added is None else scores + bias.added
         weights = F.one_hot(seen.argmax(dim=-1), k.shape[2]).to(scores.dtype)
@@ -88,5 +75,4 @@ class Hard(nn.Module):
         if self.straight_through:
             soft = masked_softmax(scores, bias)
             weights = weights + (soft - soft.detach())
-        y = compute_outputs(self.dropout(weights), v)
-        return AttentionOutput(self.proj(merge_heads(y)), weights if need_weights else None)
+        return mix(weights, v, dropout=self.dropout, proj=self.proj, need_weights=need_weights)

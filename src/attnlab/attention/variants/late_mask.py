@@ -12,28 +12,15 @@ from torch import Tensor, nn
 
 from attnlab.attention import ATTENTION
 from attnlab.attention.cache import Cache
-from attnlab.attention.contract import (
-    AttentionMask,
-    AttentionOutput,
-    Positions,
-    Prefix,
-    check_heads,
-)
-from attnlab.attention.functional import (
-    apply_naive_causal_mask,
-    attn_scaled,
-    compute_outputs,
-    init_qkv_proj,
-    merge_heads,
-    pairwise_similarities,
-    split_heads_qkv,
-)
+from attnlab.attention.contract import AttentionMask, AttentionOutput, Positions, Prefix
+from attnlab.attention.functional import apply_naive_causal_mask, attn_scaled, pairwise_similarities
 from attnlab.attention.softmax_core import (
     Context,
-    apply_context,
-    bias_of,
     masked_softmax,
+    mix,
     null_key_bias,
+    project,
+    projections,
 )
 from attnlab.dropout import Dropout
 
@@ -49,18 +36,14 @@ class LateMask(nn.Module):
         self,
         d_model: int,
         n_heads: int,
-        max_len: int,  # noqa: ARG002 - every variant is built alike
+        max_len: int,
         *,
         dropout: float = 0.0,
         positions: Positions | None = None,
     ) -> None:
         super().__init__()
-        check_heads(d_model, n_heads)
-        self.n_heads = n_heads
-        self.query, self.key, self.value = init_qkv_proj(d_model)
-        self.proj = nn.Linear(d_model, d_model)
-        self.dropout = Dropout(dropout)
-        self.positions = positions
+        self.query, self.key, self.value, self.proj = projections(d_model, n_heads)
+        self.n_heads, self.dropout, self.positions = n_heads, Dropout(dropout), positions
         self.null_directions = null_key_bias(positions)
 
     def forward(
@@ -73,17 +56,16 @@ class LateMask(nn.Module):
         need_weights: bool = False,
     ) -> AttentionOutput:
         """Hide padding before the softmax as everybody does, and the future after it."""
+        context = Context(mask, cache, prefix, self.positions)
+        q, k, v = project(x, context, by=(self.query, self.key, self.value), n_heads=self.n_heads)
         assert cache is None, "what leaks from the future cannot be known before it is written"
-        q, k, v = split_heads_qkv(self.query(x), self.key(x), self.value(x), self.n_heads)
-        context = Context(replace(mask, causal=False), None, prefix, self.positions)
-        q, k, v = apply_context(q, k, v, context)
+        uncausal = context._replace(mask=replace(mask, causal=False))
         scores = attn_scaled(pairwise_similarities(q, k), x.shape[-1], self.n_heads)
-        weights = masked_softmax(scores, bias_of(q, k, context))
+        weights = masked_softmax(scores, uncausal.bias(q, k))
         if mask.causal:
             n_keys = k.shape[2] - context.n_prefix
             past = AttentionMask(causal=True).dense(
                 q.shape[2], n_keys, x.device, n_prefix=context.n_prefix
             )
             weights = apply_naive_causal_mask(past[0, 0], weights)
-        y = compute_outputs(self.dropout(weights), v)
-        return AttentionOutput(self.proj(merge_heads(y)), weights if need_weights else None)
+        return mix(weights, v, dropout=self.dropout, proj=self.proj, need_weights=need_weights)

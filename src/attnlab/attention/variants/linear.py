@@ -9,10 +9,10 @@ from torch import Tensor, nn
 
 from attnlab.attention import ATTENTION
 from attnlab.attention.cache import Cache
-from attnlab.attention.contract import AttentionMask, AttentionOutput, Prefix, check_heads
-from attnlab.attention.functional import init_qkv_proj, merge_heads, split_heads_qkv
-from attnlab.attention.linear_core import attend_by_sums, weights_of
-from attnlab.attention.softmax_core import Context
+from attnlab.attention.contract import AttentionMask, AttentionOutput, Prefix
+from attnlab.attention.functional import merge_heads, split_heads_qkv
+from attnlab.attention.linear_core import attend_by_sums
+from attnlab.attention.softmax_core import Context, projections
 from attnlab.dropout import Dropout
 
 
@@ -22,20 +22,10 @@ class Linear(nn.Module):
 
     supports = frozenset({"causal", "bidirectional", "cache", "prefix", "weights"})
 
-    def __init__(
-        self,
-        d_model: int,
-        n_heads: int,
-        max_len: int,  # noqa: ARG002 - every variant is built alike
-        *,
-        dropout: float = 0.0,
-    ) -> None:
+    def __init__(self, d_model: int, n_heads: int, max_len: int, *, dropout: float = 0.0) -> None:
         super().__init__()
-        check_heads(d_model, n_heads)
-        self.n_heads = n_heads
-        self.query, self.key, self.value = init_qkv_proj(d_model)
-        self.proj = nn.Linear(d_model, d_model)
-        self.dropout = Dropout(dropout)
+        self.query, self.key, self.value, self.proj = projections(d_model, n_heads)
+        self.n_heads, self.dropout = n_heads, Dropout(dropout)
 
     def forward(
         self,
@@ -46,11 +36,12 @@ class Linear(nn.Module):
         prefix: Prefix | None = None,
         need_weights: bool = False,
     ) -> AttentionOutput:
-        """Mix the values by sums of features; weights, if asked for, cost a pass in T × S."""
+        """Mix the values by sums of features."""
         q, k, v = split_heads_qkv(self.query(x), self.key(x), self.value(x), self.n_heads)
         q, k, context = _features(q), _features(k), Context(mask, cache, prefix)
-        y = attend_by_sums(q, k, v, context, features_of_keys=_features)
-        weights = weights_of(q, k, context, features_of_keys=_features) if need_weights else None
+        y, weights = attend_by_sums(
+            q, k, v, context, features_of_keys=_features, need_weights=need_weights
+        )
         return AttentionOutput(self.proj(self.dropout(merge_heads(y))), weights)
 
 

@@ -9,14 +9,15 @@ from torch import Tensor, nn
 from attnlab.attention import ATTENTION
 from attnlab.attention.cache import Cache
 from attnlab.attention.contract import (
+    CAPABILITIES,
     AttentionMask,
     AttentionOutput,
     Positions,
     Prefix,
     check_heads,
 )
-from attnlab.attention.functional import merge_heads, split_heads_qkv
-from attnlab.attention.softmax_core import Context, null_key_bias
+from attnlab.attention.functional import merge_heads
+from attnlab.attention.softmax_core import Context, null_key_bias, project
 from attnlab.attention.variants.dot_product import dot_product_attention
 from attnlab.dropout import Dropout
 from attnlab.errors import UserError
@@ -30,15 +31,14 @@ class MlpProjection(nn.Module):
     not given; 0 puts a GELU on the matrix and nothing more.
     """
 
-    supports = frozenset(
-        {"causal", "bidirectional", "cache", "prefix", "rotary", "alibi", "weights"}
-    )
+    supports = frozenset(CAPABILITIES)
+    null_directions: tuple[str, ...]
 
     def __init__(
         self,
         d_model: int,
         n_heads: int,
-        max_len: int,  # noqa: ARG002 - every variant is built alike
+        max_len: int,
         *,
         dropout: float = 0.0,
         positions: Positions | None = None,
@@ -58,8 +58,7 @@ class MlpProjection(nn.Module):
             for role in "qkv"
         )
         self.proj = nn.Linear(d_model, d_model)
-        self.dropout = Dropout(dropout)
-        self.positions = positions
+        self.dropout, self.positions = Dropout(dropout), positions
         gelu_is_last = "k" in on and width == 0
         last_bias = "key.2.bias" if "k" in on else "key.bias"
         self.null_directions = () if gelu_is_last else null_key_bias(positions, last_bias)
@@ -74,8 +73,8 @@ class MlpProjection(nn.Module):
         need_weights: bool = False,
     ) -> AttentionOutput:
         """Project by the networks, then attend as ever."""
-        q, k, v = split_heads_qkv(self.query(x), self.key(x), self.value(x), self.n_heads)
         context = Context(mask, cache, prefix, self.positions)
+        q, k, v = project(x, context, by=(self.query, self.key, self.value), n_heads=self.n_heads)
         y, weights = dot_product_attention(
             q, k, v, context=context, dropout=self.dropout, need_weights=need_weights
         )

@@ -18,16 +18,10 @@ from torch import Tensor, nn
 
 from attnlab.attention import ATTENTION
 from attnlab.attention.cache import Cache
-from attnlab.attention.contract import (
-    AttentionMask,
-    AttentionOutput,
-    Positions,
-    Prefix,
-    check_heads,
-)
-from attnlab.attention.functional import init_qkv_proj, merge_heads, split_heads_qkv
-from attnlab.attention.linear_core import attend_by_sums, weights_of
-from attnlab.attention.softmax_core import Context
+from attnlab.attention.contract import AttentionMask, AttentionOutput, Positions, Prefix
+from attnlab.attention.functional import merge_heads, split_heads_qkv
+from attnlab.attention.linear_core import attend_by_sums
+from attnlab.attention.softmax_core import Context, projections
 from attnlab.dropout import Dropout
 
 LARGEST_EXPONENT = 60.0
@@ -48,19 +42,15 @@ class Performer(nn.Module):
         self,
         d_model: int,
         n_heads: int,
-        max_len: int,  # noqa: ARG002 - every variant is built alike
+        max_len: int,
         *,
         dropout: float = 0.0,
         positions: Positions | None = None,
         n_features: Annotated[int, Ge(1)] | None = None,
     ) -> None:
         super().__init__()
-        check_heads(d_model, n_heads)
-        self.n_heads = n_heads
-        self.query, self.key, self.value = init_qkv_proj(d_model)
-        self.proj = nn.Linear(d_model, d_model)
-        self.dropout = Dropout(dropout)
-        self.positions = positions
+        self.query, self.key, self.value, self.proj = projections(d_model, n_heads)
+        self.n_heads, self.dropout, self.positions = n_heads, Dropout(dropout), positions
         width = d_model // n_heads
         n_features = n_features or max(1, int(width * math.log(width)))
         self.directions: Tensor
@@ -75,15 +65,14 @@ class Performer(nn.Module):
         prefix: Prefix | None = None,
         need_weights: bool = False,
     ) -> AttentionOutput:
-        """Mix the values by sums of features; weights, if asked for, cost a pass in T × S."""
+        """Mix the values by sums of features."""
         q, k, v = split_heads_qkv(self.query(x), self.key(x), self.value(x), self.n_heads)
         if self.positions is not None:
             start = 0 if cache is None else cache.n_tokens
             q, k = self.positions.turn(q, start), self.positions.turn(k, start)
         q, k, context = self._query_features(q), self._key_features(k), Context(mask, cache, prefix)
-        y = attend_by_sums(q, k, v, context, features_of_keys=self._key_features)
-        weights = (
-            weights_of(q, k, context, features_of_keys=self._key_features) if need_weights else None
+        y, weights = attend_by_sums(
+            q, k, v, context, features_of_keys=self._key_features, need_weights=need_weights
         )
         return AttentionOutput(self.proj(self.dropout(merge_heads(y))), weights)
 

@@ -15,10 +15,8 @@ from attnlab.attention.contract import (
     Positions,
     Prefix,
     check_heads,
-    check_length,
 )
-from attnlab.attention.functional import compute_outputs, merge_heads, split_heads
-from attnlab.attention.softmax_core import Context, apply_context, bias_of, masked_softmax
+from attnlab.attention.softmax_core import Context, masked_softmax, mix, project_values
 from attnlab.dropout import Dropout
 
 
@@ -43,8 +41,7 @@ class RandomSynthesizer(nn.Module):
         self.scores = nn.Parameter(torch.randn(n_heads, max_len, max_len))
         self.value = nn.Linear(d_model, d_model)
         self.proj = nn.Linear(d_model, d_model)
-        self.dropout = Dropout(dropout)
-        self.positions = positions
+        self.dropout, self.positions = Dropout(dropout), positions
 
     def forward(
         self,
@@ -56,13 +53,10 @@ class RandomSynthesizer(nn.Module):
         need_weights: bool = False,
     ) -> AttentionOutput:
         """Mix the values by the softmax of the learned scores."""
-        values = split_heads(self.value(x), self.n_heads)
-        assert prefix is None, "a prefix has no column in the rows of scores"
-        context = Context(mask, cache, positions=self.positions)
-        _, _, v = apply_context(values, values, values, context)
+        context = Context(mask, cache, prefix, self.positions)
+        v = project_values(x, context, by=self.value, n_heads=self.n_heads, max_len=self.max_len)
         n_keys = v.shape[2]
-        check_length(n_keys, self.max_len, "the learned scores")
-        scores = self.scores[:, n_keys - x.shape[1] : n_keys, :n_keys]
-        weights = masked_softmax(scores.expand(len(x), -1, -1, -1), bias_of(values, v, context))
-        y = compute_outputs(self.dropout(weights), v)
-        return AttentionOutput(self.proj(merge_heads(y)), weights if need_weights else None)
+        first = n_keys - x.shape[1]
+        scores = self.scores[:, first:n_keys, :n_keys].expand(len(x), -1, -1, -1)
+        weights = masked_softmax(scores, context.bias(v[:, :, first:], v))
+        return mix(weights, v, dropout=self.dropout, proj=self.proj, need_weights=need_weights)

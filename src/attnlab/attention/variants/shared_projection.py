@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from attnlab.attention import ATTENTION
 from attnlab.attention.cache import Cache
 from attnlab.attention.contract import (
+    CAPABILITIES,
     AttentionMask,
     AttentionOutput,
     Positions,
@@ -19,7 +20,7 @@ from attnlab.attention.contract import (
     check_heads,
 )
 from attnlab.attention.functional import merge_heads, split_heads
-from attnlab.attention.softmax_core import Context, null_key_bias
+from attnlab.attention.softmax_core import Context, apply_context, null_key_bias
 from attnlab.attention.variants.dot_product import dot_product_attention
 from attnlab.dropout import Dropout
 
@@ -28,15 +29,14 @@ from attnlab.dropout import Dropout
 class SharedProjection(nn.Module):
     """Each token asks, answers or tells with the same vector."""
 
-    supports = frozenset(
-        {"causal", "bidirectional", "cache", "prefix", "rotary", "alibi", "weights"}
-    )
+    supports = frozenset(CAPABILITIES)
+    null_directions: tuple[str, ...]
 
     def __init__(
         self,
         d_model: int,
         n_heads: int,
-        max_len: int,  # noqa: ARG002 - every variant is built alike
+        max_len: int,
         *,
         dropout: float = 0.0,
         positions: Positions | None = None,
@@ -49,8 +49,7 @@ class SharedProjection(nn.Module):
             {role: nn.Linear(d_model, d_model) for role in _roles(share)}
         )
         self.proj = nn.Linear(d_model, d_model)
-        self.dropout = Dropout(dropout)
-        self.positions = positions
+        self.dropout, self.positions = Dropout(dropout), positions
         alone = "k" in self.projections
         self.null_directions = null_key_bias(positions, "projections.k.bias") if alone else ()
 
@@ -67,8 +66,8 @@ class SharedProjection(nn.Module):
         projected: dict[str, Tensor] = {}
         for roles, linear in self.projections.items():
             projected |= dict.fromkeys(roles, split_heads(linear(x), self.n_heads))
-        q, k, v = (projected[role] for role in "qkv")
         context = Context(mask, cache, prefix, self.positions)
+        q, k, v = apply_context(projected["q"], projected["k"], projected["v"], context)
         y, weights = dot_product_attention(
             q, k, v, context=context, dropout=self.dropout, need_weights=need_weights
         )

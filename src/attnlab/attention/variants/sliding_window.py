@@ -15,27 +15,25 @@ from torch import Tensor, nn
 from attnlab.attention import ATTENTION
 from attnlab.attention.cache import Cache
 from attnlab.attention.contract import (
+    CAPABILITIES,
     AttentionMask,
     AttentionOutput,
     Positions,
     Prefix,
-    check_heads,
 )
 from attnlab.attention.functional import (
     attn_scaled,
     attn_softmax,
     compute_outputs,
-    init_qkv_proj,
     merge_heads,
     pairwise_similarities,
-    split_heads_qkv,
 )
 from attnlab.attention.softmax_core import (
     Context,
-    apply_context,
-    bias_of,
     masked_softmax,
     null_key_bias,
+    project,
+    projections,
 )
 from attnlab.dropout import Dropout
 
@@ -44,28 +42,24 @@ from attnlab.dropout import Dropout
 class SlidingWindow(nn.Module):
     """Each token looks at itself and the ``window`` − 1 nearest tokens on each side it may see."""
 
-    supports = frozenset(
-        {"causal", "bidirectional", "cache", "prefix", "rotary", "alibi", "weights"}
-    )
+    supports = frozenset(CAPABILITIES)
+    null_directions: tuple[str, ...]
 
     def __init__(
         self,
         d_model: int,
         n_heads: int,
-        max_len: int,  # noqa: ARG002 - every variant is built alike
+        max_len: int,
         *,
         dropout: float = 0.0,
         positions: Positions | None = None,
         window: Annotated[int, Ge(2)] = 64,
     ) -> None:
         super().__init__()
-        check_heads(d_model, n_heads)
-        self.n_heads, self.window = n_heads, window
-        self.query, self.key, self.value = init_qkv_proj(d_model)
-        self.proj = nn.Linear(d_model, d_model)
-        self.dropout = Dropout(dropout)
-        self.positions = positions
+        self.query, self.key, self.value, self.proj = projections(d_model, n_heads)
+        self.n_heads, self.dropout, self.positions = n_heads, Dropout(dropout), positions
         self.null_directions = null_key_bias(positions)
+        self.window = window
 
     def forward(
         self,
@@ -77,17 +71,15 @@ class SlidingWindow(nn.Module):
         need_weights: bool = False,
     ) -> AttentionOutput:
         """Attend within the window, in chunks unless all pairs are asked for or needed."""
-        q, k, v = split_heads_qkv(self.query(x), self.key(x), self.value(x), self.n_heads)
         context = Context(mask, cache, prefix, self.positions)
-        q, k, v = apply_context(q, k, v, context)
+        q, k, v = project(x, context, by=(self.query, self.key, self.value), n_heads=self.n_heads)
         q = attn_scaled(q, q.shape[-1], 1)
         if need_weights or cache is not None or prefix is not None or x.shape[1] <= self.window:
-            bias = bias_of(q, k, context, window=self.window)
+            bias = context.bias(q, k, window=self.window)
             weights = masked_softmax(pairwise_similarities(q, k), bias)
             y = compute_outputs(self.dropout(weights), v)
             return AttentionOutput(self.proj(merge_heads(y)), weights if need_weights else None)
-        y = self._in_chunks(q, k, v, context)
-        return AttentionOutput(self.proj(merge_heads(y)))
+        return AttentionOutput(self.proj(merge_heads(self._in_chunks(q, k, v, context))))
 
     def _in_chunks(
         self,

@@ -17,10 +17,9 @@ from attnlab.attention.contract import (
     Positions,
     Prefix,
     check_heads,
-    check_length,
 )
-from attnlab.attention.functional import compute_outputs, merge_heads, split_heads
-from attnlab.attention.softmax_core import Context, apply_context, bias_of, masked_softmax
+from attnlab.attention.functional import split_heads
+from attnlab.attention.softmax_core import Context, masked_softmax, mix, project_values
 from attnlab.dropout import Dropout
 
 
@@ -49,8 +48,7 @@ class Synthesizer(nn.Module):
         self.b2 = nn.Parameter(torch.zeros(max_len) if shared else torch.zeros(*own, 1, max_len))
         self.value = nn.Linear(d_model, d_model)
         self.proj = nn.Linear(d_model, d_model)
-        self.dropout = Dropout(dropout)
-        self.positions = positions
+        self.dropout, self.positions = Dropout(dropout), positions
         nn.init.uniform_(self.w2, -0.001, 0.001)
 
     def forward(
@@ -63,14 +61,10 @@ class Synthesizer(nn.Module):
         need_weights: bool = False,
     ) -> AttentionOutput:
         """Mix the values by the softmax of the rows that the tokens wrote."""
-        v = split_heads(self.value(x), self.n_heads)
-        assert prefix is None, "a prefix has no column in the rows of scores"
-        context = Context(mask, cache, positions=self.positions)
-        _, _, v = apply_context(v, v, v, context)
+        context = Context(mask, cache, prefix, self.positions)
+        v = project_values(x, context, by=self.value, n_heads=self.n_heads, max_len=self.max_len)
         n_keys = v.shape[2]
-        check_length(n_keys, self.max_len, "the rows of scores")
         hidden = split_heads(self.w1(x).relu(), self.n_heads)
         scores = hidden @ self.w2[..., :n_keys] + self.b2[..., :n_keys]
-        weights = masked_softmax(scores, bias_of(hidden, v, context))
-        y = compute_outputs(self.dropout(weights), v)
-        return AttentionOutput(self.proj(merge_heads(y)), weights if need_weights else None)
+        weights = masked_softmax(scores, context.bias(hidden, v))
+        return mix(weights, v, dropout=self.dropout, proj=self.proj, need_weights=need_weights)

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from attnlab.evaluation.intervals import Interval
-from attnlab.evaluation.metrics.contract import Answers, Metric, is_label
+from attnlab.evaluation.metrics.contract import LABELS, Answers, Metric
 
 if TYPE_CHECKING:
     from attnlab.evaluation.metrics.contract import Array
@@ -24,13 +23,4 @@ def finish(sums: "Array") -> "Array":
     return right / n
 
 
-ACCURACY = Metric(
-    name="accuracy",
-    title="accuracy",
-    columns={"gold": is_label, "prediction": is_label},
-    features=features,
-    finish=finish,
-    bounds=Interval(0.0, 1.0),
-    higher_is_better=True,
-    in_percent=True,
-)
+ACCURACY = Metric("accuracy", "accuracy", columns=LABELS, features=features, finish=finish)

@@ -34,10 +34,10 @@ class Metric:
     """From R tables of the same N examples to R × N × F numbers."""
     finish: "Callable[[Array], Array]"
     """From sums of features over rows, (…, F), to scores, (…)."""
-    bounds: Interval
+    bounds: Interval = Interval(0.0, 1.0)
     """The lowest and the highest score there can be."""
-    higher_is_better: bool
-    in_percent: bool
+    higher_is_better: bool = True
+    in_percent: bool = True
 
     def score(self, answers: Answers) -> float:
         """Score one table."""
@@ -64,6 +64,10 @@ class Metric:
 def is_label(value: Any) -> bool:
     """Say whether a value can be a gold or predicted label."""
     return isinstance(value, str | int)
+
+
+LABELS = {"gold": is_label, "prediction": is_label}
+"""The columns of a metric that compares labels."""
 
 
 def is_number(value: Any) -> bool:

@@ -8,8 +8,7 @@ neither has no F1 and is left out of the mean. This is scikit-learn's ``average=
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from attnlab.evaluation.intervals import Interval
-from attnlab.evaluation.metrics.contract import Answers, Metric, is_label
+from attnlab.evaluation.metrics.contract import LABELS, Answers, Metric
 
 if TYPE_CHECKING:
     from attnlab.evaluation.metrics.contract import Array
@@ -43,13 +42,4 @@ def finish(sums: "Array") -> "Array":
     return np.asarray(scores.sum(axis=-1) / occurs.sum(axis=-1))
 
 
-F1 = Metric(
-    name="f1",
-    title="macro F1",
-    columns={"gold": is_label, "prediction": is_label},
-    features=features,
-    finish=finish,
-    bounds=Interval(0.0, 1.0),
-    higher_is_better=True,
-    in_percent=True,
-)
+F1 = Metric("f1", "macro F1", columns=LABELS, features=features, finish=finish)
