@@ -12,6 +12,7 @@ import re
 import textwrap
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
@@ -303,6 +304,7 @@ def _open_keys(cls: type) -> frozenset[str]:
     return frozenset(field.key for field in describe(cls) if field.is_open)
 
 
+@cache
 def _field_docstrings(cls: type) -> dict[str, str]:
     """Read the string that stands under each field, which Python itself throws away."""
     body = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0]

@@ -1,5 +1,6 @@
 """Where a model is found: a folder, the hub's cache, a package; and what is said if it is not."""
 
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -112,9 +113,11 @@ def test_the_real_tools_find_the_revision_that_main_is_at(real_hub: Path) -> Non
         assert read_bert(find_model(NAME)).size.d_model == 24
 
 
-def test_the_real_tools_are_asked_to_download_what_is_not_whole(real_hub: Path) -> None:
+def test_without_a_network_a_whole_download_of_another_revision_will_do(real_hub: Path) -> None:
     half_and_whole(real_hub)
     point_main_at(real_hub, "half")
+    assert find_model(NAME).name == "whole"
+    shutil.rmtree(find_model(NAME))
     with pytest.raises(UserError, match=r"could not be downloaded \(OfflineModeIsEnabled\)"):
         find_model(NAME)
 

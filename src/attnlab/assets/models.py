@@ -52,7 +52,7 @@ def _cached(name: str) -> Path | None:
     except ValueError:  # no model can have this name
         return None
     folder = Path(config).parent if isinstance(config, str) else None
-    return folder if folder is not None and _is_whole(folder) else _newest_download(name)
+    return folder if folder is not None and _is_whole(folder) else None
 
 
 def _newest_download(name: str) -> Path | None:
@@ -84,6 +84,9 @@ def _download(name: str) -> Path:
         weights = safe if file_exists(name, safe) else pickled
         return Path(snapshot_download(name, allow_patterns=[*always, *BESIDE, weights]))
     except Exception as error:  # it has a dozen kinds of failure, most of them no network
+        older = _newest_download(name)
+        if older is not None:
+            return older  # of another revision, and better than none
         raise UserError(
             f"there is no folder {name}, and it could not be downloaded"
             f" ({type(error).__name__}). {advice}"
