@@ -45,7 +45,7 @@ class BertForSequenceClassification(_Model):
 
     @classmethod
     def from_pretrained(cls, name: str, num_labels: int) -> "BertForSequenceClassification":
-        """Read a folder, or a model on the hub; a head that it lacks is begun afresh."""
+        """Read a folder, or a model on the hub; a head that it lacks is newly initialized."""
         pretrained = read_bert(find_model(name))
         model = cls(pretrained.size, num_labels)
         model._fill(pretrained)
@@ -72,7 +72,7 @@ class BertForMaskedLanguageModel(_Model):
 
     @classmethod
     def from_pretrained(cls, name: str) -> "BertForMaskedLanguageModel":
-        """Read a folder, or a model on the hub; a head that it lacks is begun afresh."""
+        """Read a folder, or a model on the hub; a head that it lacks is newly initialized."""
         pretrained = read_bert(find_model(name))
         model = cls(pretrained.size)
         model._fill(pretrained)

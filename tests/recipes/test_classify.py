@@ -406,10 +406,10 @@ def test_cells_can_be_run_from_any_folder(
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"labels": (10, 10)}, "labels = 10, 10: a number stands there twice"),
+        ({"labels": (10, 10)}, "labels = 10, 10 lists a number twice"),
         ({"labels": (61,)}, "61 examples cannot be drawn from 60"),
         ({"labels": (0, 3)}, "3 examples cannot be drawn from 60 of 5 classes"),
-        ({"alphas": (0.5, 0.5)}, "a number stands there twice"),
+        ({"alphas": (0.5, 0.5)}, "lists a number twice"),
     ],
 )
 def test_a_study_that_cannot_be_finished_is_not_begun(

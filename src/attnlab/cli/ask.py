@@ -24,7 +24,9 @@ def ask(
     corpus: Annotated[
         Path | None, typer.Option(help="For a .params file: the text that it was trained on.")
     ] = None,
-    samples: Annotated[int, typer.Option(min=1, help="Answers to draw beside the likeliest.")] = 32,
+    samples: Annotated[
+        int, typer.Option(min=1, help="Answers to sample besides the most likely one.")
+    ] = 32,
     show: Annotated[
         Path | None,
         typer.Option(help="Write where the model looks as a figure, .png or .svg.", metavar="FILE"),

@@ -32,7 +32,7 @@ TEXTS = [
     Flag("model", "Folder of a pretrained BERT, or its name on the hub.", metavar="MODEL"),
     PathFlag(
         "masked.text",
-        "Unlabelled text, one a line, whose masked tokens are learned as well.",
+        "Unlabelled text, one per line, for masked language modelling.",
         name="mlm-text",
     ),
     Flag("max_len", "Most tokens of a text; longer ones are cut."),
@@ -57,7 +57,7 @@ TEXTS = [
 def train(request: Request) -> Any:
     """Learn to tell classes of text, and keep the step that is best on dev.
 
-    The same command goes on with a run that was stopped, and shows one that is finished.
+    Repeat the command to resume an interrupted run or to show a finished one.
     """
     settings = request.settings()
     alpha = request.flags.get("masked.alpha")
@@ -91,13 +91,13 @@ def predict(request: Request) -> Any:
         *below("base", TEXTS),
         Flag(
             "labels",
-            "Numbers of labelled texts, or all, with commas between.",
+            "Numbers of labelled texts, comma-separated; all uses every one.",
             metavar="NUMBERS",
             words={"all": 0},
         ),
         Flag(
             "alphas",
-            "Weights of the masked tokens' loss, with commas between.",
+            "Weights of the masked tokens' loss, comma-separated.",
             name="alpha",
             metavar="NUMBERS",
         ),
@@ -107,8 +107,8 @@ def predict(request: Request) -> Any:
     " --mlm-text unlabelled.txt --labels 10,50,all --alpha 0,0.5 --seeds 3",
 )
 def label_budget(request: Request) -> Any:
-    """Study how few labels will do, with and without learning from unlabelled text as well.
+    """Study how few labels are enough, with and without unlabelled text.
 
-    Cells that are done are not run again; the same command goes on with what was stopped.
+    Repeat the command to resume; finished cells are not run again.
     """
     return request.settings()

@@ -1,4 +1,4 @@
-"""``attnlab knowledge …``: pretrain on text, then ask for what stood in it."""
+"""``attnlab knowledge …``: pretrain on text, then ask questions about it."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,12 +22,12 @@ from attnlab.cli.options import (
     group,
 )
 
-app = group("Pretrain on text, then ask for what stood in it.")
+app = group("Pretrain on text, then ask questions about it.")
 
 UNSEEN = PathFlag("unseen", "Questions about people of whom nothing is in the corpus.")
 REPORTED = [
     PathFlag("dev", "Questions to report on; they choose nothing."),
-    PathFlag("test", "Questions to ask once, at the end."),
+    PathFlag("test", "Questions to evaluate once, at the end."),
     UNSEEN,
     Flag("held_out", "Share of the training questions to choose settings on."),
 ]
@@ -67,8 +67,8 @@ def demo(request: Request) -> Any:
     """Let models read made-up biographies, and ask them where people were born.
 
     Compares always answering the same, learning from questions alone, and two models that have read
-    about the people: one with attention, one with a synthesizer. The same command goes on with what
-    was stopped, and shows what is finished.
+    about the people: one with attention, one with a synthesizer. Repeat the command to resume,
+    or to show what is finished.
     """
     return request.settings()
 
@@ -85,8 +85,8 @@ app.command(epilog='Example: attnlab knowledge ask runs/reader "Where was Anders
 def extraction(request: Request) -> Any:
     """Study what lets a model say what it has read: more biographies, other words, celebrities.
 
-    Physics of Language Models 3.1 at a laptop's size. The same command goes on with what was
-    stopped, and shows what is finished.
+    Physics of Language Models 3.1 at a laptop's size. Repeat the command to resume, or to show what
+    is finished.
     """
     return request.settings()
 
@@ -95,7 +95,7 @@ def extraction(request: Request) -> Any:
     app,
     "knowledge-pretrain",
     [
-        PathArgument("corpus", "Text, a document a line."),
+        PathArgument("corpus", "Text file, one document per line."),
         PathFlag("questions", "Training questions to mix in, question<TAB>answer."),
         *REPORTED,
         Flag(
@@ -117,9 +117,9 @@ def extraction(request: Request) -> Any:
     " --dev world/birth_dev.tsv --length '60 seconds'",
 )
 def pretrain(request: Request, recipe: Recipe = "recall", size: Size = None) -> Any:
-    """Read a corpus, and answer questions about what stood in it.
+    """Read a corpus and answer questions about it.
 
-    The same command goes on with a run that was stopped, and shows one that is finished.
+    Repeat the command to resume an interrupted run or to show a finished one.
     """
     from attnlab.recipes.knowledge.settings import pretrain_recipe
 
@@ -142,7 +142,7 @@ def pretrain(request: Request, recipe: Recipe = "recall", size: Size = None) -> 
 def finetune(request: Request, recipe: Recipe = "recall", size: Size = None) -> Any:
     """Learn to answer questions, from a pretrained model or from nothing.
 
-    The same command goes on with a run that was stopped, and shows one that is finished.
+    Repeat the command to resume an interrupted run or to show a finished one.
     """
     from attnlab.recipes.knowledge.settings import finetune_recipe
 
@@ -159,7 +159,7 @@ def finetune(request: Request, recipe: Recipe = "recall", size: Size = None) -> 
         PathArgument("questions", is_required=True),
         UNSEEN,
         PathFlag("corpus", "For a .params file: the text that it was trained on."),
-        Flag("samples", "Answers to draw a question, to see whether they agree."),
+        Flag("samples", "Answers to sample per question, to see whether they agree."),
     ],
     example="attnlab knowledge evaluate runs/pretrained world/birth_test.tsv",
     options=(*RUN_OPTIONS, "outputs"),

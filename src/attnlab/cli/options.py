@@ -28,11 +28,13 @@ ConfigFile = Annotated[
 ]
 Assignments = Annotated[
     list[str] | None,
-    typer.Option("--set", help="Any setting by its key; may be given often.", metavar="KEY=VALUE"),
+    typer.Option("--set", help="Any setting by its key; can be repeated.", metavar="KEY=VALUE"),
 ]
 Outputs = Annotated[
     Path | None,
-    typer.Option("--outputs", help="Also write the answers there, one a line.", metavar="FILE"),
+    typer.Option(
+        "--outputs", help="Also write the answers to this file, one per line.", metavar="FILE"
+    ),
 ]
 ShowSettings = Annotated[
     bool,
@@ -92,7 +94,7 @@ def names(text: str | None) -> list[str] | None:
 
 
 def write_predictions(run: Any, path: Path | None) -> None:
-    """Write what a run answered to a file, one answer a line, if a file is wanted."""
+    """Write what a run answered to a file, one answer per line, if a file is wanted."""
     from attnlab.runs.files import replace_file
 
     if path and process_rank() == 0:

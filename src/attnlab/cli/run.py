@@ -41,8 +41,8 @@ def run(
     """Run any job by its name and a file of settings.
 
     The named commands, such as attnlab knowledge pretrain, are friendlier fronts to the same jobs;
-    this one is for scripts, queues and the cells of studies. The same command goes on with what was
-    stopped, and shows what is finished.
+    this one is for scripts, queues and the cells of studies. Repeat the command to resume, or to
+    show what is finished.
     """
     from attnlab.recipes.jobs import JOBS
 

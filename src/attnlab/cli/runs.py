@@ -119,7 +119,7 @@ def report(
     markdown: Annotated[bool, typer.Option("--markdown", help="Write Markdown.")] = False,
     runs: RunsFolder = Path("runs"),
 ) -> None:
-    """Write a self-contained page about runs, or about one study, with every figure beside it."""
+    """Write a self-contained page about runs, or about one study, with every figure as a file."""
     from attnlab.recipes.reporting import report_on
 
     paths = [_path(name, runs) for name in run]

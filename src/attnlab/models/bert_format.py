@@ -81,7 +81,7 @@ TABLE = "body.embeddings.words.weight"
 """The table of tokens, under our name."""
 CLASSIFIER = "classifier."
 HEADS = ("body.pooler.", CLASSIFIER, "masked.")
-"""What a checkpoint need not have: it is then begun afresh."""
+"""What a checkpoint need not have: it is then newly initialized."""
 
 
 @dataclass(frozen=True)

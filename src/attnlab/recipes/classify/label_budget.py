@@ -84,7 +84,7 @@ def _check(settings: LabelBudgetSettings) -> None:
         )
     for name, values in (("labels", settings.labels), ("alphas", settings.alphas)):
         if len(set(values)) < len(values):
-            raise UserError(f"{name} = {', '.join(map(str, values))}: a number stands there twice.")
+            raise UserError(f"{name} = {', '.join(map(str, values))} lists a number twice.")
     if not (settings.base.dev or settings.base.test):
         raise UserError("there is nothing to compare the runs on: give --dev or --test.")
     alpha = max(settings.alphas)

@@ -72,9 +72,7 @@ class FineTuning:
         """Return what the loop trains."""
         if self.fresh:
             parts = sorted({hub_name(name).rpartition(".")[0] for name in self.fresh})
-            self.session.say(
-                f"begun afresh: {', '.join(parts)}, not taken from {self.settings.model}"
-            )
+            self.session.say(f"newly initialized, not in {self.settings.model}: {', '.join(parts)}")
         settings, unlabelled = self.settings, self.texts.unlabelled
         masked = masked_stream(unlabelled, self.classifier.words, settings) if unlabelled else None
         return Classification(
