@@ -91,13 +91,13 @@ def predict(request: Request) -> Any:
         *below("base", TEXTS),
         Flag(
             "labels",
-            "Numbers of labelled texts, comma-separated; all uses every one.",
+            "Numbers of labelled texts, or all, separated by commas.",
             metavar="NUMBERS",
             words={"all": 0},
         ),
         Flag(
             "alphas",
-            "Weights of the masked tokens' loss, comma-separated.",
+            "Weights of the masked loss, separated by commas.",
             name="alpha",
             metavar="NUMBERS",
         ),

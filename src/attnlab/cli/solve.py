@@ -58,7 +58,7 @@ FigurePath = Annotated[
     typer.Option("--figure", help="Draw it: .png or .svg.", metavar="PATH", callback=check_figure),
 ]
 TokenOption = Annotated[int, typer.Option("--token", help="The token, counted from 0.")]
-Subset = Annotated[str, typer.Option(help="Tokens, comma-separated.", metavar="0,1")]
+Subset = Annotated[str, typer.Option(help="Tokens, separated by commas.", metavar="0,1")]
 
 
 @app.command(epilog="Example: attnlab attention solve select --example interior --token 3")
