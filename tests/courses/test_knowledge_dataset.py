@@ -97,7 +97,7 @@ def test_a_question_is_read_and_its_answer_alone_predicted() -> None:
         ),
     ],
 )
-def test_a_wrong_question_is_told_with_its_line(data: str, message: str) -> None:
+def test_a_wrong_question_is_reported_with_its_line(data: str, message: str) -> None:
     with pytest.raises(UserError, match=message):
         names(data)
 
@@ -116,7 +116,7 @@ def test_a_row_that_just_fits_is_taken() -> None:
         ("a", 23, r"^block_size = 23 is too small: give 24 or more\.$"),
     ],
 )
-def test_a_wrong_text_is_told(data: str, block: int, message: str) -> None:
+def test_a_wrong_text_is_reported(data: str, block: int, message: str) -> None:
     with pytest.raises(UserError, match=message):
         load("src/dataset.py").CharCorruptionDataset(data, block)
 

@@ -190,7 +190,7 @@ def test_a_program_that_does_not_end_is_stopped(tmp_path: Path) -> None:
     assert all(finding.passed is None for finding in part.findings[1:])
 
 
-def test_a_program_that_leaves_without_an_answer_is_told(tmp_path: Path) -> None:
+def test_a_program_that_leaves_without_an_answer_is_reported(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     file = tmp_path / "src" / "attention.py"
     file.write_text("import os, sys\nprint('bye', file=sys.stderr, flush=True)\nos._exit(7)\n")
@@ -250,7 +250,7 @@ def test_a_right_submission_is_graded_as_such(
         ([str(COURSE), "--time-limit", "0"], "--time-limit 0 is not possible"),
     ],
 )
-def test_a_mistake_of_the_teachers_is_told(
+def test_a_mistake_of_the_teachers_is_reported(
     arguments: list[str], message: str, main: ModuleType, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as left:
@@ -311,7 +311,7 @@ def test_labels_without_answers_are_refused(tmp_path: Path) -> None:
         predictions.check_labels(tmp_path / "inputs.tsv")
 
 
-def test_a_damaged_zip_is_told(tmp_path: Path) -> None:
+def test_a_damaged_zip_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "a.zip"
     with zipfile.ZipFile(path, "w") as out:
         out.writestr("src/dataset.py", "x" * 1000)

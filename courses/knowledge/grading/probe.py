@@ -2,7 +2,7 @@
 
     python grading/probe.py FILE REQUEST.json ANSWER.npz
 
-It is started in a process of its own (``sandbox``) and imports nothing of ours there. ``FILE`` is the
+It is started in a separate process (``sandbox``) and imports nothing of ours there. ``FILE`` is the
 submission's src/dataset.py or src/attention.py; the answer holds arrays, and JSON under ``said``.
 """
 
@@ -66,7 +66,7 @@ def stack(examples: list[tuple[Tensor, Tensor]]) -> np.ndarray:
         for name, tokens in (("x", x), ("y", y)):
             if not isinstance(tokens, Tensor) or tokens.dtype != torch.int64 or tokens.dim() != 1:
                 raise TypeError(
-                    f"{name} is no LongTensor with one dimension but {describe(tokens)}"
+                    f"{name} is not a LongTensor with one dimension but {describe(tokens)}"
                 )
         if len(x) != len(y) or not len(x):
             raise ValueError(f"x has {len(x)} tokens, y has {len(y)}")
@@ -110,7 +110,7 @@ def build_attention(build: Callable[..., Any], config: Mapping[str, Any]) -> nn.
     torch.manual_seed(0)
     made = build(SimpleNamespace(**config))
     if not isinstance(made, nn.Module):
-        raise TypeError(f"SynthesizerAttention is no torch.nn.Module but {describe(made)}")
+        raise TypeError(f"SynthesizerAttention is not a torch.nn.Module but {describe(made)}")
     return made.eval()
 
 
@@ -201,9 +201,9 @@ def main() -> None:
     except BaseException as error:
         said, arrays = {"fatal": last_line(error)}, {}
     text = np.frombuffer(json.dumps(said).encode(), dtype=np.uint8)
-    beside = answer_file.with_name("beside.npz")
-    np.savez(beside, said=text, **{f"array {name}": a for name, a in arrays.items()})
-    beside.replace(answer_file)  # never half an answer
+    partial = answer_file.with_name("partial.npz")
+    np.savez(partial, said=text, **{f"array {name}": a for name, a in arrays.items()})
+    partial.replace(answer_file)  # never half an answer
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ class CharCorruptionDataset(Dataset[Example]):
         return len(self._documents)
 
     def __getitem__(self, index: int) -> Example:
-        """Corrupt a document afresh."""
+        """Corrupt a document, differently each time."""
         text = self._tokenizer.encode(self._documents[index][: self.block_size])
         generator = np.random.default_rng(int(torch.randint(2**62, ())))
         sentinel, block = self._tokenizer.sentinel, self.block_size
@@ -142,7 +142,7 @@ def show(kind: str) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Show what the data sets give; a mistake is told in a line."""
+    """Show what the datasets return; a mistake is reported in one line."""
     parser = argparse.ArgumentParser(
         prog="dataset.py",
         description=f"Print {SHOWN} rows, x above y, made of {WIKI} and {NAMES} in this folder.",
