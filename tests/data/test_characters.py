@@ -47,7 +47,7 @@ def test_an_unknown_character_is_named_with_its_text() -> None:
 @pytest.mark.parametrize("reserved", [PAD, SENTINEL], ids=["pad", "mark"])
 def test_a_reserved_character_in_the_text_is_refused(reserved: str) -> None:
     with pytest.raises(
-        UserError, match=rf"^the text holds the reserved character '{reserved}'; remove it\.$"
+        UserError, match=rf"^the text contains the reserved character '{reserved}'; remove it\.$"
     ):
         CharacterTokenizer.of(["fine", f"a{reserved}b"])
 

@@ -114,7 +114,7 @@ def test_a_label_is_stripped_and_a_text_is_not(tmp_path: Path) -> None:
         ("a.csv", "", r"a\.csv is empty: there is no example in it\. Write label,text\."),
         ("a.tsv", "\n \n", r"a\.tsv is empty: .* Write text, a tab, label\."),
         ("a.jsonl", "\n", r"a\.jsonl is empty: .* Write \{\"text\""),
-        ("a.csv", b"1,\xff\n", r"a\.csv, line 1: the byte 0xff is no UTF-8"),
+        ("a.csv", b"1,\xff\n", r"a\.csv, line 1: byte 0xff is not valid UTF-8"),
         ("a.csv", "1,a\n2,b\0\n", r"a\.csv, line 2: there is a NUL byte"),
         ("a.csv", '1,a\n2,"b\n', r"a\.csv, line 2: a field opens with a double quote"),
         ("a.csv", '1,"a\nb"\n2,c,d\n', r"line 3: '2, c, d' is 3 columns, and 2 must be: label, t"),

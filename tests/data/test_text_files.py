@@ -62,7 +62,7 @@ def test_a_very_long_field_is_read_and_the_limit_of_others_stays(tmp_path: Path)
         ('1,a\n\n5,"never\n3,closed\n', r"given\.txt, line 3: a field opens .* never closed\. Cl"),
         ('1,a\n5,"so "good" it was"\n', r"line 2: text follows the double quote .* Double the"),
         ('1,"a"\n5,"b\n2,"c"\n', r"line 2: text follows the double quote that closes a field"),
-        ("1,a\r5,b\r", r"line 1: a carriage return stands outside quotes\. End lines with a"),
+        ("1,a\r5,b\r", r"line 1: there is a carriage return outside quotes\. End lines with a"),
     ],
     ids=["unclosed", "undoubled", "unclosed, and closed by the next", "carriage returns"],
 )
@@ -79,7 +79,7 @@ def test_what_is_no_text_file_is_refused(tmp_path: Path, read: Callable[[Path], 
         read(tmp_path)
     with pytest.raises(UserError, match=r"cannot read .*x\.txt: Not a directory"):
         read(file(tmp_path, "a") / "x.txt")
-    with pytest.raises(UserError, match=r"line 2: the byte 0xff is no UTF-8 .*Save the file as"):
+    with pytest.raises(UserError, match=r"line 2: byte 0xff is not valid UTF-8 .*Save the file as"):
         read(file(tmp_path, b"\xef\xbb\xbfa\nb \xff.\n"))
     with pytest.raises(UserError, match=r"given\.txt, line 3: there is a NUL byte\. Save"):
         read(file(tmp_path, b"a\nb\nc\0\n"))

@@ -21,7 +21,9 @@ class CharacterTokenizer:
         found = sorted({character for text in texts for character in text})
         for reserved in (PAD, SENTINEL):
             if reserved in found:
-                raise UserError(f"the text holds the reserved character {reserved!r}; remove it.")
+                raise UserError(
+                    f"the text contains the reserved character {reserved!r}; remove it."
+                )
         return cls([PAD, SENTINEL, *found])
 
     def __len__(self) -> int:

@@ -8,16 +8,13 @@ Of the chosen tokens 80 % are hidden so, 10 % become another token and 10 % stay
 model cannot tell which words of its input to trust.
 """
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
 from itertools import accumulate, chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from attnlab.data.batches import IGNORED
-from attnlab.data.epochs import Epochs
-from attnlab.data.text_batches import TextRow
 from attnlab.errors import UserError
 
 HIDDEN, REPLACED = 0.8, 0.1
@@ -64,34 +61,6 @@ def mask_tokens(
     targets = np.where(draw < 1, flat, IGNORED)
     ends = [0, *accumulate(map(len, tokens))]
     return Masked(_rows(masked.tolist(), ends), _rows(targets.tolist(), ends))
-
-
-@dataclass(frozen=True)
-class MaskedRows:
-    """Unlabelled rows by step, masked anew whenever they are drawn."""
-
-    rows: Epochs[TextRow]
-    mask: Callable[[list[Sequence[int]], int], Masked]
-    """Masks some rows for a step."""
-
-    @property
-    def tokens(self) -> int:
-        """Tokens of an epoch."""
-        return self.rows.tokens
-
-    @property
-    def per_epoch(self) -> int:
-        """Steps of an epoch."""
-        return self.rows.per_epoch
-
-    def rows_of_step(self, step: int) -> list[TextRow]:
-        """Return the rows of a step, counted from 1, with their targets."""
-        drawn = self.rows.rows_of_step(step)
-        masked = self.mask([row.tokens for row in drawn], step)
-        return [
-            replace(row, tokens=tokens, targets=targets)
-            for row, tokens, targets in zip(drawn, *masked, strict=True)
-        ]
 
 
 def line_rows(lines: Sequence[Sequence[int]], *, block: int, cls: int, sep: int) -> list[list[int]]:
