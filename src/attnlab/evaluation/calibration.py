@@ -7,18 +7,17 @@ likeliest other one.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from attnlab.evaluation.confidence import (
-    Area,
     Thresholds,
     Verdict,
     calibration_error,
     choose_thresholds,
     risk_coverage,
     roc_area,
-    surest_share,
+    surest_half,
 )
 from attnlab.evaluation.intervals import wilson
 
@@ -53,7 +52,7 @@ def judge_confidence(splits: Mapping[str, Rows]) -> dict[str, Any]:
     if CALIBRATION in known:
         rows = known[CALIBRATION]
         thresholds = choose_thresholds(column(rows, "confidence"), right(rows))
-        told["thresholds"] = thresholds.to_dict()
+        told["thresholds"] = asdict(thresholds)
         chosen_on = {row["id"] for row in rows if "id" in row}
         told["kept"] = {
             name: _kept(thresholds, [row for row in rows if row.get("id") not in chosen_on])
@@ -91,18 +90,17 @@ def _worth(rows: Rows) -> dict[str, Any]:
         "right": _areas(rows, is_right),
         "risk_coverage_area": risk_coverage(sure, is_right).area,
         "calibration_error": calibration_error(sure, is_right),
-        "surest_half": surest_share(sure, is_right),
+        "surest_half": surest_half(sure, is_right),
     }
 
 
 def _areas(rows: Rows, positive: Sequence[bool]) -> dict[str, Any]:
     """Return for every signal how well it tells the positive rows from the others."""
     found = {name: roc_area(column(rows, name), positive) for name in _signal(rows[0])}
-    return {name: None if area is None else _area(area) for name, area in found.items()}
-
-
-def _area(area: Area) -> dict[str, Any]:
-    return {"value": area.value, "interval": list(area.interval)}
+    return {
+        name: area and {"value": area.value, "interval": list(area.interval)}
+        for name, area in found.items()
+    }
 
 
 def _signal(row: Mapping[str, Any]) -> dict[str, float]:

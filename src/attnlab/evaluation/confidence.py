@@ -6,7 +6,7 @@ the unsure answers and be right about the rest (risk against coverage; Geifman a
 A threshold is chosen on answers whose truth is known and holds for others by a test, not by hope.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -76,10 +76,6 @@ class Thresholds:
             return "made up"
         return "unsure"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return it ready for JSON."""
-        return asdict(self)
-
 
 def roc_area(scores: ArrayLike, positive: ArrayLike) -> Area | None:
     """Return the chance that a positive has the higher score; None if all are of one kind.
@@ -118,12 +114,12 @@ def risk_coverage(confidence: ArrayLike, right: ArrayLike) -> Curve:
     return Curve(given / len(shares), 1 - np.cumsum(shares) / given)
 
 
-def surest_share(confidence: ArrayLike, right: ArrayLike, *, share: float = 0.5) -> dict[str, Any]:
-    """Return the accuracy of the most confident answers, by default of half of them."""
+def surest_half(confidence: ArrayLike, right: ArrayLike) -> dict[str, Any]:
+    """Return the accuracy of the more confident half of the answers."""
     _, shares = _surest_first(confidence, right)
-    n = max(1, round(share * len(shares)))
+    n = max(1, round(0.5 * len(shares)))
     hits = round(float(shares[:n].sum()))
-    return {"share": share, "n": n, "value": hits / n, "interval": list(wilson(hits, n))}
+    return {"share": 0.5, "n": n, "value": hits / n, "interval": list(wilson(hits, n))}
 
 
 def calibration_error(confidence: ArrayLike, right: ArrayLike) -> float:

@@ -4,18 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+from attnlab.evaluation.bootstrap import Array, Bootstrap, Estimate
 from attnlab.evaluation.intervals import Interval
 from attnlab.evaluation.metrics import ACCURACY, Metric
-from attnlab.evaluation.paired import (
+from attnlab.evaluation.significance import (
+    SIGNIFICANT,
     examples_needed,
     holm,
     mcnemar,
     smallest_difference,
     swap_rows,
 )
-from attnlab.evaluation.resampling import Array, Bootstrap, Estimate
 
-SIGNIFICANT = 0.05
 SHOWN_SPREADS = 2.8  # 1.96 + 0.84: found at 5 % four times in five
 
 

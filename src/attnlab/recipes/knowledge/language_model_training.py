@@ -11,7 +11,7 @@ from attnlab.data.knowledge_files import Question
 from attnlab.data.objectives import OBJECTIVES, Objective
 from attnlab.data.tokenizer import Tokenizer
 from attnlab.errors import UserError
-from attnlab.evaluation.accuracy import share_right
+from attnlab.evaluation.metrics import ACCURACY
 from attnlab.models.next_token import NextToken
 from attnlab.randomness import rng
 from attnlab.recipes.closing import LAST_STEP, close_run
@@ -72,8 +72,7 @@ class LanguageModelTraining:
         for split, questions in asked.items():
             if questions:
                 answers = self.lm.ask(questions)
-                gold, given = column(answers, "gold"), column(answers, "prediction")
-                logged[f"{split}_accuracy"] = share_right(gold, given)
+                logged[f"{split}_accuracy"] = ACCURACY.score(answers)
                 logged[f"{split}_loss"] = fmean(column(answers, "loss"))
         return Evaluation(logged.get("held_out_accuracy") if chooses else None, logged)
 
