@@ -94,13 +94,12 @@ def main() -> None:
         print(f"pretraining, dropout {dropout}")
         ratios[dropout] = sorted(pretraining(list(world.texts), tokenizer, dropout))
     value = statistics.median(ratios[0.1])
-    low, high = ratios[0.1][0], ratios[0.1][-1]
     print(f"{value:.2f} times the examples per second")
     write_result(
         "knowledge_speed",
         claim="examples per second, the course's model and objective, ours over a plain loop",
         value=round(value, 2),
-        interval=[round(low, 2), round(high, 2)],
+        interval=[round(ratio, 2) for ratio in (ratios[0.1][0], ratios[0.1][-1])],
         details={
             "interval": f"smallest and largest of {ROUNDS} rounds",
             "without_dropout": round(statistics.median(ratios[0.0]), 2),

@@ -143,4 +143,3 @@ def test_what_lies_between_the_thresholds_is_unsure() -> None:
         "retrieved", "retrieved", "unsure", "made up", "made up",
     ]  # fmt: skip
     assert Thresholds(None, None, 10).verdict(0.99) == "unsure"
-    assert thresholds.to_dict()["retrieved"]["value"] == 0.8

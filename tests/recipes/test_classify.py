@@ -294,7 +294,7 @@ def too_many_labels(settings: ClassifySettings) -> ClassifySettings:
     ("change", "message"),
     [
         (wrong_vocabulary, "has 23 tokens, but the table of tokens has 22 rows"),
-        (strange_label, r"dev\.csv, line 26: the label '6' is none of the 5 classes"),
+        (strange_label, r"dev\.csv, line 26: the label '6' is not one of the 5 classes"),
         (too_long, "max_len = 21 is more than the 20 positions"),
         (too_long_lines, "masked.block = 21 is more than the 20 positions"),
         (pairs_of_one_type, "the texts come in pairs, but .* has one token type alone"),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from attnlab.data.text_files import numbered_lines
-from attnlab.data.tokenizer import PAD, SENTINEL
+from attnlab.data.tokenizer import refuse_reserved
 from attnlab.errors import UserError
 
 
@@ -51,10 +51,5 @@ def _lines(path: Path, wanted: str) -> list[tuple[int, str]]:
     if not lines:
         raise UserError(f"{path} is empty: there is no {wanted}.")
     for number, line in lines:
-        for reserved in (PAD, SENTINEL):
-            if reserved in line:
-                raise UserError(
-                    f"{path}, line {number}: the text contains the reserved character"
-                    f" {reserved!r}. Remove it."
-                )
+        refuse_reserved(line, f"{path}, line {number}: the text")
     return lines

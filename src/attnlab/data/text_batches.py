@@ -13,13 +13,13 @@ from attnlab.data.batches import IGNORED, PaddedRows, padded
 
 @dataclass(frozen=True)
 class TextRow:
-    """A text as an encoder reads it: ``[CLS] … [SEP]``, and what is to be said about it."""
+    """A text as an encoder reads it: ``[CLS] … [SEP]``, and what to predict about it."""
 
     id: str
     tokens: Sequence[int]
     types: Sequence[int]
     targets: Sequence[int]
-    """Its class alone, or a token for each place; ``IGNORED`` where nothing is to be said."""
+    """One class, or one token per position; ``IGNORED`` where there is nothing to predict."""
 
     def __len__(self) -> int:
         """Count the tokens."""
@@ -33,6 +33,19 @@ class TextBatch(PaddedRows):
     tokens: Int[Tensor, "B T"]
     types: Int[Tensor, "B T"]
     targets: Int[Tensor, "B t"]
+    """One class per text, or one token per position."""
+
+    def rows(self, some: slice) -> "TextBatch":
+        """Take some rows, without the padding that they do not need."""
+        longest = int(self.lengths[some].max()) if len(self.ids[some]) else 0
+        width = longest if self.targets.shape[1] > 1 else 1
+        return TextBatch(
+            ids=self.ids[some],
+            lengths=self.lengths[some],
+            tokens=self.tokens[some, :longest],
+            types=self.types[some, :longest],
+            targets=self.targets[some, :width],
+        )
 
     @cached_property
     def padding(self) -> Bool[Tensor, "B T"] | None:
@@ -47,18 +60,6 @@ class TextBatch(PaddedRows):
         """How many targets there are."""
         return float((self.targets != IGNORED).sum())
 
-    def rows(self, some: slice) -> "TextBatch":
-        """Take some rows, without the padding that they do not need."""
-        longest = int(self.lengths[some].max()) if len(self.ids[some]) else 0
-        width = longest if self.targets.shape[1] > 1 else 1
-        return TextBatch(
-            ids=self.ids[some],
-            lengths=self.lengths[some],
-            tokens=self.tokens[some, :longest],
-            types=self.types[some, :longest],
-            targets=self.targets[some, :width],
-        )
-
 
 @dataclass(frozen=True)
 class JointBatch:
@@ -68,7 +69,7 @@ class JointBatch:
 
     @cached_property
     def ids(self) -> Sequence[str]:
-        """Names of the texts, those of all streams by turns."""
+        """Ids of the texts, those of the streams interleaved."""
         return [self.streams[name].ids[row] for name, row in self._order]
 
     @cached_property
@@ -97,7 +98,7 @@ class JointBatch:
 
     @cached_property
     def _order(self) -> list[tuple[str, int]]:
-        """All texts, those of each stream spread evenly, so that every part gets of all."""
+        """All texts, those of each stream spread evenly, so that every part gets some of each."""
         places = [
             ((row + 0.5) / len(batch.ids), name, row)
             for name, batch in self.streams.items()

@@ -1,6 +1,6 @@
 """Plain language modelling: predict every token of a line from those before it."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Annotated
 
 import numpy as np
@@ -10,18 +10,20 @@ from attnlab.data.batches import TokenRow
 from attnlab.data.objectives import OBJECTIVES
 from attnlab.data.tokenizer import Tokenizer
 
+Block = Annotated[int, Ge(2)]
+
 
 @OBJECTIVES.register("text")
 class Text:
-    """Lines as they are, each ended by the mark."""
+    """Lines as they are, each with the sentinel at its end."""
 
     def __init__(
         self,
         corpus: Sequence[str],
         tokenizer: Tokenizer,
-        answers: Collection[str] = (),
+        answers: object = (),
         *,
-        block: Annotated[int, Ge(2)] = 128,
+        block: Block = 128,
     ) -> None:
         del answers
         self._rows = [
