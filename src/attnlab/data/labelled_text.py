@@ -95,10 +95,8 @@ def _check_all_alike(examples: Sequence[Example]) -> None:
     """Refuse a label or a pair that only some of the examples have."""
     first = examples[0]
     for example in examples:
-        for role, value, wanted in (
-            ("label", example.label, first.label),
-            ("pair", example.pair, first.pair),
-        ):
+        for role in ("label", "pair"):
+            value, wanted = getattr(example, role), getattr(first, role)
             if (value is None) != (wanted is None):
                 raise UserError(
                     f"{example.place}: the {role} is {_or_missing(value)}, but that of"

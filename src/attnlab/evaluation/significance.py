@@ -16,16 +16,13 @@ SIGNIFICANT = 0.05
 Z_ALPHA, Z_POWER = NormalDist().inv_cdf(1 - SIGNIFICANT / 2), NormalDist().inv_cdf(0.8)
 
 
-def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> float:
+def mcnemar(first: Sequence[bool] | Array, second: Sequence[bool] | Array) -> float:
     """Return the exact two-sided p-value of "both are right equally often"."""
     from scipy.stats import binomtest
 
-    pairs = list(zip(first, second, strict=True))
-    only_first = sum(a and not b for a, b in pairs)
-    only_second = sum(b and not a for a, b in pairs)
-    if only_first + only_second == 0:
-        return 1.0
-    return float(binomtest(only_second, only_first + only_second).pvalue)
+    one, two = np.asarray(first, dtype=bool), np.asarray(second, dtype=bool)
+    apart = int((one != two).sum())
+    return float(binomtest(int((two & ~one).sum()), apart).pvalue) if apart else 1.0
 
 
 def swap_rows(first: Array, second: Array, finish: Finish) -> float:

@@ -10,8 +10,6 @@ from attnlab.data.batches import TokenRow
 from attnlab.data.objectives import OBJECTIVES
 from attnlab.data.tokenizer import Tokenizer
 
-Block = Annotated[int, Ge(2)]
-
 
 @OBJECTIVES.register("text")
 class Text:
@@ -23,7 +21,7 @@ class Text:
         tokenizer: Tokenizer,
         answers: object = (),
         *,
-        block: Block = 128,
+        block: Annotated[int, Ge(2)] = 128,
     ) -> None:
         del answers
         self._rows = [
