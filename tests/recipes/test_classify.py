@@ -375,7 +375,7 @@ def test_plain_runs_are_classes_alone_whatever_their_alpha(
     dev = tmp_path / "other.csv"
     dev.write_text("".join(Path(settings.dev).read_text().splitlines(keepends=True)[:10]))
     runs.append(trained(replace(short, dev=str(dev), labels=20), tmp_path, "other"))
-    with pytest.raises(UserError, match="were scored on different sets"):
+    with pytest.raises(UserError, match="were scored on different data"):
         build_report(runs, label_budget)
 
 
