@@ -173,13 +173,13 @@ BAD_FILES = {
     ),
     "reserved character": (
         ["--set", "corpus=bad"], "Ada. Born in Oslo.\nBela. Born⁇ in Lima.\n",
-        "bad, line 2: the text holds the reserved character '⁇'. Take it out.",
+        "bad, line 2: the text contains the reserved character '⁇'. Remove it.",
     ),
     "no names": (
         ["--set", "corpus=bad"], "nothing is capital here.\n",
         "the corpus has no names to learn: salient_spans takes a corpus of lines `Name. Text`",
     ),
-    "no text": (["--set", "corpus=bad"], b"\xff\xfe", "bad, line 1: the byte 0xff is no UTF-8"),
+    "no text": (["--set", "corpus=bad"], b"\xff\xfe", "bad, line 1: byte 0xff is not valid UTF-8"),
     "long training question": (
         ["--questions", "bad"], f"Where?\tOslo\n{LONG}",
         " tokens, but the model has room for 108 before the answer. Ask a shorter question.",

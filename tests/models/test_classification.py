@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from attnlab.data.batches import IGNORED
-from attnlab.data.epochs import Epochs, rows_a_batch
+from attnlab.data.epochs import Epochs, rows_per_batch
 from attnlab.data.text_batches import JointBatch, TextRow
 from attnlab.models.bert import BertForCLSMLM, BertForSequenceClassification
 from attnlab.models.classification import CLASSES, MASKED, Classification, class_probabilities
@@ -23,7 +23,7 @@ LINES = [
 
 
 def epochs(rows: list[TextRow], size: int) -> Epochs[TextRow]:
-    return Epochs(lambda _: rows, size=rows_a_batch(size), seed=1, purpose="order")
+    return Epochs(lambda _: rows, size=rows_per_batch(size), seed=1)
 
 
 def joint(alpha: float = 0.5) -> Classification:

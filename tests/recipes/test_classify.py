@@ -294,7 +294,7 @@ def too_many_labels(settings: ClassifySettings) -> ClassifySettings:
     ("change", "message"),
     [
         (wrong_vocabulary, "has 23 tokens, but the table of tokens has 22 rows"),
-        (strange_label, r"dev\.csv, line 26: the label '6' is none of the 5 classes"),
+        (strange_label, r"dev\.csv, line 26: the label '6' is not one of the 5 classes"),
         (too_long, "max_len = 21 is more than the 20 positions"),
         (too_long_lines, "masked.block = 21 is more than the 20 positions"),
         (pairs_of_one_type, "the texts come in pairs, but .* has one token type alone"),
@@ -375,7 +375,7 @@ def test_plain_runs_are_classes_alone_whatever_their_alpha(
     dev = tmp_path / "other.csv"
     dev.write_text("".join(Path(settings.dev).read_text().splitlines(keepends=True)[:10]))
     runs.append(trained(replace(short, dev=str(dev), labels=20), tmp_path, "other"))
-    with pytest.raises(UserError, match="were scored on different sets"):
+    with pytest.raises(UserError, match="were scored on different data"):
         build_report(runs, label_budget)
 
 

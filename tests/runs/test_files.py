@@ -125,7 +125,7 @@ def test_a_missing_json_file_is_named(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_no_json_file(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=rf"^cannot read {tmp_path}: Is a directory\.$"):
+    with pytest.raises(UserError, match=rf"^{tmp_path} is a folder\. Name a file in it\.$"):
         read_json(tmp_path)
 
 

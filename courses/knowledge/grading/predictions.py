@@ -6,7 +6,7 @@ from pathlib import Path
 from attnlab.assets.tensors import read_tensors
 from attnlab.data.knowledge_files import read_questions
 from attnlab.errors import UserError
-from attnlab.evaluation.collapse import collapse_verdict
+from attnlab.evaluation.accuracy import collapse_verdict
 from attnlab.evaluation.intervals import wilson
 from grading.findings import Finding, judge
 

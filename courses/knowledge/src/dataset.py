@@ -21,7 +21,7 @@ from torch.utils.data import Dataset
 
 from attnlab.data.characters import CharacterTokenizer
 from attnlab.data.objectives.span_corruption import PAD_TOKEN, SMALLEST_BLOCK, corrupt
-from attnlab.data.tokenizer import PAD, SENTINEL
+from attnlab.data.tokenizer import SENTINEL, refuse_reserved
 from attnlab.errors import AttnlabError, UserError
 
 WIKI, NAMES = "wiki.txt", "birth_places_train.tsv"
@@ -113,11 +113,7 @@ def _lines(data: str, what: str) -> Iterator[tuple[int, str]]:
     if not lines:
         raise UserError(f"{what}: there is no line with anything in it.")
     for number, line in lines:
-        for reserved in (PAD, SENTINEL):
-            if reserved in line:
-                raise UserError(
-                    f"line {number}: the reserved character {reserved!r} stands in it. Take it out."
-                )
+        refuse_reserved(line, f"line {number}: the text")
     yield from lines
 
 

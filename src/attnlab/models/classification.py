@@ -1,7 +1,6 @@
 """The training task of a classifier, optionally with masked language modelling."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, runtime_checkable
 
 import torch
 import torch.nn.functional as F
@@ -20,22 +19,6 @@ CLASSES, MASKED = "classification", "masked"
 ASKED_AT_ONCE = 64
 
 
-@runtime_checkable
-class Stream(Protocol):
-    """Texts by step."""
-
-    @property
-    def tokens(self) -> int:
-        """Tokens of an epoch."""
-
-    @property
-    def per_epoch(self) -> int:
-        """Steps of an epoch."""
-
-    def rows_of_step(self, step: int) -> list[TextRow]:
-        """Return the texts of a step, counted from 1."""
-
-
 class Classification:
     """An encoder and the texts it learns from; implements ``training.task.Task``.
 
@@ -47,13 +30,13 @@ class Classification:
         model: BertForSequenceClassification,
         labelled: Epochs[TextRow],
         *,
-        unlabelled: Stream | None = None,
+        unlabelled: Epochs[TextRow] | None = None,
         alpha: float = 0.0,
         evaluate: Callable[[], Evaluation | None] = lambda: None,
     ) -> None:
         self.model, self.alpha = model, alpha
         self._labelled, self._evaluate = labelled, evaluate
-        self._streams: dict[str, Stream] = {CLASSES: labelled}
+        self._streams: dict[str, Epochs[TextRow]] = {CLASSES: labelled}
         if unlabelled is not None:
             assert isinstance(model, BertForCLSMLM), "nobody would fill the masked tokens in"
             self._streams[MASKED] = unlabelled

@@ -8,7 +8,7 @@ from rich.console import Console
 from attnlab.assets.models import find_model
 from attnlab.data.text_batches import TextRow
 from attnlab.errors import UserError
-from attnlab.evaluation.accuracy import share_right
+from attnlab.evaluation.metrics import ACCURACY
 from attnlab.models.bert_format import TABLE, Pretrained, hub_name, read_bert, write_bert
 from attnlab.models.classification import Classification
 from attnlab.models.compact_embedding import CompactEmbedding
@@ -92,7 +92,7 @@ class FineTuning:
         if "dev" not in self.rows:
             return None
         answers = self.classifier.answers(self.texts.eval_splits["dev"], self.rows["dev"])
-        accuracy = share_right(column(answers, "gold"), column(answers, "prediction"))
+        accuracy = ACCURACY.score(answers)
         loss = sum(column(answers, "loss")) / len(answers)
         return Evaluation(accuracy, {"dev_accuracy": accuracy, "dev_loss": loss})
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from attnlab.data.batches import Batches, TokenRow
+from attnlab.data.batches import TokenRow
+from attnlab.data.epochs import Epochs, tokens_per_batch
 from attnlab.errors import UserError
 from attnlab.recipes.knowledge.language_model import BLOCK, LanguageModel, new_language_model
 from attnlab.recipes.knowledge.language_model_training import (
@@ -39,8 +40,8 @@ def run_finetune(job: str, settings: FinetuneSettings, *, place: RunPlace, conso
         # a new model has read nothing: the corpus gave it characters only
         texts = replace(texts, corpus=saved.corpus if saved else ())
         rows_of = _rows(settings, texts, lm)
-        batches = Batches(rows_of, batch_tokens=settings.batch_tokens, seed=seed)
-        lm_training = LanguageModelTraining(lm, texts, batches, session)
+        rows = Epochs(rows_of, size=tokens_per_batch(settings.batch_tokens), seed=seed)
+        lm_training = LanguageModelTraining(lm, texts, rows, session)
         state = train(lm_training.task(settings.training), settings.training, session)
         lm_training.close(state, samples=settings.samples)
         return session.run

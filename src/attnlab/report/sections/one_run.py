@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from attnlab.evaluation.accuracy import against_guessing
 from attnlab.evaluation.comparable import SPLITS
-from attnlab.evaluation.guessing import against_guessing
 from attnlab.evaluation.ledger import ledger_notes
 from attnlab.report.calibration import calibration_blocks
 from attnlab.report.document import Block, Heading, Sentences, Table
