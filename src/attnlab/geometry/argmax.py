@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Float
 
 from attnlab.geometry.instance import Instance, output_of, weights_of
+from attnlab.geometry.shapes import Keys, Output, Vector, Weights
 
 TIE = 1e-12
 """Scores that differ by less than this share of their size are tied."""
@@ -24,7 +25,7 @@ class HardAttention:
     scores: Float[np.ndarray, "S"]
     winners: tuple[int, ...]
     """The tokens with the highest score; more than one is a tie."""
-    output: Float[np.ndarray, "E"]
+    output: Output
     """The winner's value; after a tie their mean, which is what softmax(β·scores) tends to."""
     radius: float
     """How far the query may move, in any direction, before the winners change; 0 after a tie."""
@@ -40,13 +41,13 @@ class HardAndSoft:
     """Argmax attention beside softmax, for one query."""
 
     instance: Instance
-    query: Float[np.ndarray, "D"]
+    query: Vector
     hard: HardAttention
-    soft_weights: Float[np.ndarray, "S"]
-    soft_output: Float[np.ndarray, "E"]
+    soft_weights: Weights
+    soft_output: Output
 
 
-def hard_and_soft(instance: Instance, query: Float[np.ndarray, "D"]) -> HardAndSoft:
+def hard_and_soft(instance: Instance, query: Vector) -> HardAndSoft:
     """Answer one query with both."""
     return HardAndSoft(
         instance,
@@ -57,7 +58,7 @@ def hard_and_soft(instance: Instance, query: Float[np.ndarray, "D"]) -> HardAndS
     )
 
 
-def argmax_attention(instance: Instance, query: Float[np.ndarray, "D"]) -> HardAttention:
+def argmax_attention(instance: Instance, query: Vector) -> HardAttention:
     """Return the value of the key that is most similar to the query."""
     scores = instance.keys @ query
     slack = TIE * float((np.abs(instance.keys) @ np.abs(query)).max())
@@ -68,9 +69,7 @@ def argmax_attention(instance: Instance, query: Float[np.ndarray, "D"]) -> HardA
     )
 
 
-def _radius(
-    keys: Float[np.ndarray, "S D"], scores: Float[np.ndarray, "S"], winners: np.ndarray
-) -> float:
+def _radius(keys: Keys, scores: Float[np.ndarray, "S"], winners: np.ndarray) -> float:
     """Find the nearest query at which another key catches up with the winner."""
     best = int(winners[0])
     distances = np.linalg.norm(keys - keys[best], axis=1)

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
 
 from attnlab.geometry.answers import Exercise
 from attnlab.geometry.explanation import Judged, Reached, Request, judge, reach
@@ -11,6 +10,7 @@ from attnlab.geometry.expressions import names_of, vector_of
 from attnlab.geometry.instance import Instance, output_error, output_of, weights_of
 from attnlab.geometry.outputs import OutputSolution, solve_output
 from attnlab.geometry.repair import Repair, repair_key, with_key
+from attnlab.geometry.shapes import Output, Vector, Weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,9 +18,9 @@ class Evaluated:
     """A query that somebody proposed, worked out."""
 
     text: str
-    query: Float[np.ndarray, "D"]
-    weights: Float[np.ndarray, "S"]
-    output: Float[np.ndarray, "E"]
+    query: Vector
+    weights: Weights
+    output: Output
     error: float
     is_wrong: bool
 
@@ -42,15 +42,15 @@ class RepairExplained:
 
     instance: Instance
     token: int
-    target: Float[np.ndarray, "S"]
+    target: Weights
     query_text: str
-    query: Float[np.ndarray, "D"]
+    query: Vector
     unit: bool
     tolerance: float
-    before: Float[np.ndarray, "S"]
+    before: Weights
     """The weights with the old key."""
     before_error: float
-    after: Float[np.ndarray, "S"]
+    after: Weights
     repair: Repair
     answer: Judged | None
 
@@ -68,9 +68,7 @@ def explain_output(instance: Instance, target: str, *, request: Request) -> Outp
     return OutputExplained(instance, solution, reached, answer, request.tolerance)
 
 
-def evaluated(
-    text: str, instance: Instance, *, output: Float[np.ndarray, "E"], tolerance: float
-) -> Evaluated:
+def evaluated(text: str, instance: Instance, *, output: Output, tolerance: float) -> Evaluated:
     """Work out a proposed query and compare its output with the wanted one."""
     query = vector_of(text, names_of(instance), width=instance.keys.shape[1], what="answer")
     given = output_of(instance, query)

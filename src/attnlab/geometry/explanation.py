@@ -18,6 +18,7 @@ from attnlab.geometry.expressions import as_rows, evaluate, names_of, split_scal
 from attnlab.geometry.instance import Instance, output_error, output_of, weights_of
 from attnlab.geometry.outputs import OutputSolution, solve_output
 from attnlab.geometry.scale import ErrorCurve, error_curve
+from attnlab.geometry.shapes import Output, Vector, Weights
 from attnlab.geometry.weights import WeightSolution, solve_identity, solve_weights
 
 DRAWS = 100
@@ -46,9 +47,9 @@ class Reached:
     wanted: float
     scale: float
     """t of q₀ + t·u; 0 if q₀ is exact."""
-    query: Float[np.ndarray, "D"]
-    weights: Float[np.ndarray, "S"]
-    output: Float[np.ndarray, "E"]
+    query: Vector
+    weights: Weights
+    output: Output
     output_error: float
     bound: float
     """What no weight's error exceeds, by the closed form."""
@@ -105,9 +106,7 @@ class IdentityExplained:
     answer: Judged
 
 
-def explain_weights(
-    instance: Instance, target: Float[np.ndarray, "S"], *, request: Request
-) -> WeightsExplained:
+def explain_weights(instance: Instance, target: Weights, *, request: Request) -> WeightsExplained:
     """Decide about weights, give a query, and judge the answer."""
     solution = solve_weights(instance.keys, target)
     output = None
@@ -180,9 +179,7 @@ def judge(text: str, instance: Instance, *, task: Exercise, asked: Request) -> J
     return Judged(report, usual, asked.tolerance, diagnosis, _ray(text, instance, target, asked))
 
 
-def _ray(
-    text: str, instance: Instance, target: Float[np.ndarray, "S"], asked: Request
-) -> Ray | None:
+def _ray(text: str, instance: Instance, target: Weights, asked: Request) -> Ray | None:
     """Follow the multiples of an answer; the zero query has none."""
     names = names_of(instance)
     scale, rest = split_scale(text, names)
@@ -193,7 +190,7 @@ def _ray(
     return Ray(rest, scale, float(np.linalg.norm(direction)), curve)
 
 
-def usual_answer(target: Float[np.ndarray, "S"]) -> str | None:
+def usual_answer(target: Weights) -> str | None:
     """Give the answer that is usually given, as an expression; None if there is none."""
     chosen = np.flatnonzero(target)
     if np.ptp(target[chosen]) > 0:

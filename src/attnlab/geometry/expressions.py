@@ -15,6 +15,7 @@ from jaxtyping import Float
 
 from attnlab.errors import UserError, did_you_mean
 from attnlab.geometry.instance import LARGEST, Instance
+from attnlab.geometry.shapes import Vector
 
 Value = float | np.ndarray
 """A number, a vector or a matrix."""
@@ -48,9 +49,7 @@ def evaluate(text: str, names: Mapping[str, Value], *, what: str = "answer") -> 
     return value
 
 
-def vector_of(
-    text: str, names: Mapping[str, Value], *, width: int, what: str
-) -> Float[np.ndarray, "D"]:
+def vector_of(text: str, names: Mapping[str, Value], *, width: int, what: str) -> Vector:
     """Read one vector."""
     row: np.ndarray = as_rows(evaluate(text, names, what=what), rows=1, width=width, what=what)[0]
     return row

@@ -14,6 +14,7 @@ from scipy.special import softmax
 
 from attnlab.errors import UserError
 from attnlab.geometry.examples import word_tokens, word_vectors
+from attnlab.geometry.shapes import Vector
 from attnlab.geometry.targets import token_index
 
 LONGEST_WORD = 1e6
@@ -52,8 +53,8 @@ class Alone:
     """What the second token gets without matrices, after a word was added to it."""
 
     added: str
-    token: Float[np.ndarray, "D"]
-    context: Float[np.ndarray, "D"]
+    token: Vector
+    context: Vector
     to_itself: float
     """How far the context is from the token itself."""
     to_u_b: float
@@ -66,7 +67,7 @@ class Checked:
     beta: float
     matrices: Matrices
     contexts: Contexts
-    wanted: dict[int, Float[np.ndarray, "D"]]
+    wanted: dict[int, Vector]
     errors: dict[int, float]
     rate: Rate
     tolerance: float
@@ -99,7 +100,7 @@ def construction(beta: float) -> Matrices:
     return Matrices(np.eye(len(a)), query / beta**2, value / beta**2)
 
 
-def wanted_contexts(beta: float) -> dict[int, Float[np.ndarray, "D"]]:
+def wanted_contexts(beta: float) -> dict[int, Vector]:
     """What the assignment asks for: c₂ ≈ u_b and c₁ ≈ u_b − u_c, counted from 0 here."""
     _, b, c, _ = word_vectors(beta)
     return {1: b, 0: b - c}
@@ -113,10 +114,7 @@ def self_attention(tokens: Float[np.ndarray, "T D"], matrices: Matrices) -> Cont
 
 
 def context_errors(
-    tokens: Float[np.ndarray, "T D"],
-    matrices: Matrices,
-    *,
-    wanted: Mapping[int, Float[np.ndarray, "D"]],
+    tokens: Float[np.ndarray, "T D"], matrices: Matrices, *, wanted: Mapping[int, Vector]
 ) -> dict[int, float]:
     """Say how far each wanted context is off, in its worst coordinate."""
     outputs = self_attention(tokens, matrices).outputs

@@ -14,6 +14,7 @@ from scipy.optimize import brentq, minimize_scalar
 from attnlab.errors import UserError
 from attnlab.geometry.argmax import argmax_attention
 from attnlab.geometry.instance import Instance, output_error
+from attnlab.geometry.shapes import Vector, Weights
 
 POINTS_A_DECADE = 100
 
@@ -41,9 +42,9 @@ class ErrorCurve:
 
 def error_curve(
     instance: Instance,
-    direction: Float[np.ndarray, "D"],
+    direction: Vector,
     *,
-    target: Float[np.ndarray, "S"],
+    target: Weights,
     tolerance: float = 0.05,
     decades: tuple[float, float] = (-2, 4),
 ) -> ErrorCurve:

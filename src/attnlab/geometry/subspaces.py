@@ -12,6 +12,7 @@ from jaxtyping import Float
 
 from attnlab.errors import UserError
 from attnlab.geometry.faces import TOLERANCE
+from attnlab.geometry.shapes import Vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +20,7 @@ class Extraction:
     """A matrix M with M · share · (v_a + v_b) = v_a, or a vector that both subspaces hold."""
 
     matrix: Float[np.ndarray, "D D"] | None
-    shared: Float[np.ndarray, "D"] | None
+    shared: Vector | None
     error: float
     """The largest error over vectors of unit length; infinite without a matrix."""
 

@@ -9,16 +9,17 @@ from jaxtyping import Float
 
 from attnlab.errors import UserError
 from attnlab.geometry.instance import vector
+from attnlab.geometry.shapes import Weights
 
 SUM_TOLERANCE = 1e-9
 
 
-def select(n_tokens: int, index: Any) -> Float[np.ndarray, "S"]:
+def select(n_tokens: int, index: Any) -> Weights:
     """All weight on one token."""
     return average(n_tokens, [index])
 
 
-def average(n_tokens: int, subset: Sequence[Any]) -> Float[np.ndarray, "S"]:
+def average(n_tokens: int, subset: Sequence[Any]) -> Weights:
     """The same weight on each token of a subset, none on the others."""
     chosen = [token_index(n_tokens, index) for index in subset]
     if not chosen:
@@ -32,7 +33,7 @@ def average(n_tokens: int, subset: Sequence[Any]) -> Float[np.ndarray, "S"]:
     return target
 
 
-def distribution(n_tokens: int, weights: Any) -> Float[np.ndarray, "S"]:
+def distribution(n_tokens: int, weights: Any) -> Weights:
     """Any weights that are not negative and sum to 1."""
     target = vector(weights, "weights", length=n_tokens)
     if target.min() < 0:

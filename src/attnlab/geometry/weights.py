@@ -22,6 +22,7 @@ from attnlab.geometry.certificates import (
     shortest_query,
 )
 from attnlab.geometry.faces import expose
+from attnlab.geometry.shapes import Keys, Vector, Weights
 from attnlab.geometry.targets import identity
 
 Verdict = Literal["exact", "limit", "never"]
@@ -34,9 +35,9 @@ class QueryPath:
     The keys outside the support have together Σ exp(log_odds − t·gaps) of the mass of those inside.
     """
 
-    start: Float[np.ndarray, "D"]
+    start: Vector
     """q₀: the shortest query that has the wanted ratios inside the support."""
-    direction: Float[np.ndarray, "D"]
+    direction: Vector
     """u: of unit length with the largest margin; zero if q₀ is exact."""
     gaps: Float[np.ndarray, "N"]
     """How much lower than the support each other key scores along u."""
@@ -48,7 +49,7 @@ class QueryPath:
         """The least gap, which sets the rate; infinite if there are no other keys."""
         return float(self.gaps.min(initial=math.inf))
 
-    def query(self, scale: float) -> Float[np.ndarray, "D"]:
+    def query(self, scale: float) -> Vector:
         """Give the query at a scale t."""
         return self.start + scale * self.direction
 
@@ -81,13 +82,13 @@ class QueryPath:
 class WeightSolution:
     """What was found about one target: a path, or a proof that there is none."""
 
-    target: Float[np.ndarray, "S"]
+    target: Weights
     verdict: Verdict
     path: QueryPath | None
     certificate: Certificate | None
 
 
-def solve_weights(keys: Float[np.ndarray, "S D"], target: Float[np.ndarray, "S"]) -> WeightSolution:
+def solve_weights(keys: Keys, target: Weights) -> WeightSolution:
     """Decide whether some query gives the weights ``target``, and say how or why not."""
     everything = bool((target > 0).all())
     certificate = (None if everything else no_face(keys, target)) or not_affine(keys, target)
@@ -98,7 +99,7 @@ def solve_weights(keys: Float[np.ndarray, "S D"], target: Float[np.ndarray, "S"]
     return WeightSolution(target, "exact" if everything else "limit", _path(keys, target), None)
 
 
-def solve_identity(keys: Float[np.ndarray, "S D"]) -> tuple[WeightSolution, ...]:
+def solve_identity(keys: Keys) -> tuple[WeightSolution, ...]:
     """Decide for every token whether a query selects it: the rows of the identity."""
     return tuple(solve_weights(keys, row) for row in identity(len(keys)))
 
@@ -109,7 +110,7 @@ def worst(solutions: tuple[WeightSolution, ...]) -> Verdict:
     return max((solution.verdict for solution in solutions), key=order.index)
 
 
-def _path(keys: Float[np.ndarray, "S D"], target: Float[np.ndarray, "S"]) -> QueryPath:
+def _path(keys: Keys, target: Weights) -> QueryPath:
     start = shortest_query(keys, target)
     face = target > 0
     if face.all():
