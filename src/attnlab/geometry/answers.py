@@ -12,9 +12,11 @@ import numpy as np
 from jaxtyping import Float
 
 from attnlab.errors import UserError
+from attnlab.geometry.diagnosis import Diagnosis, diagnose
 from attnlab.geometry.expressions import LARGE_NUMBER, as_rows, evaluate, names_of
 from attnlab.geometry.instance import Instance, weights_of
 from attnlab.geometry.repair import repair_key, with_key
+from attnlab.geometry.scale import Ray, follow_multiples
 from attnlab.geometry.weights import solve_weights
 
 TOLERANCE = 0.05
@@ -73,8 +75,13 @@ class AnswerReport:
 
     text: str
     here: Attempt
+    tolerance: float
     passes: bool
     elsewhere: tuple[Trials, ...]
+    diagnosis: Diagnosis | None
+    """Where the error comes from, if the answer is one query."""
+    ray: Ray | None
+    """How the error changes along the query's multiples."""
 
     @property
     def is_general(self) -> bool | None:
@@ -108,7 +115,13 @@ def check_answer(
         )
     here = attempt(text, instance, task=task, large=rules.large)
     elsewhere = tuple(_trials(text, f, like=instance, task=task, rules=rules) for f in FAMILIES)
-    return AnswerReport(text, here, here.passes(rules.tolerance), elsewhere)
+    diagnosis = ray = None
+    if task.token is None and len(task.target) == 1:
+        (target,), (query,) = task.target, here.value
+        diagnosis = diagnose(instance, query, target=target)
+        ray = follow_multiples(text, instance, target=target, tolerance=rules.tolerance)
+    passes = here.passes(rules.tolerance)
+    return AnswerReport(text, here, rules.tolerance, passes, elsewhere, diagnosis, ray)
 
 
 def attempt(

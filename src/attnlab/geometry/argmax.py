@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from attnlab.geometry.instance import Instance, output_of, weights_of
-from attnlab.geometry.shapes import Keys, Output, Vector, Weights
+from attnlab.geometry.instance import Instance
+from attnlab.geometry.shapes import Keys, Output, Vector
 
 TIE = 1e-12
 """Scores that differ by less than this share of their size are tied."""
@@ -34,28 +34,6 @@ class HardAttention:
     def is_tie(self) -> bool:
         """Whether several keys are most similar, so that the output is a matter of convention."""
         return len(self.winners) > 1
-
-
-@dataclass(frozen=True, eq=False)
-class HardAndSoft:
-    """Argmax attention beside softmax, for one query."""
-
-    instance: Instance
-    query: Vector
-    hard: HardAttention
-    soft_weights: Weights
-    soft_output: Output
-
-
-def hard_and_soft(instance: Instance, query: Vector) -> HardAndSoft:
-    """Answer one query with both."""
-    return HardAndSoft(
-        instance,
-        query,
-        argmax_attention(instance, query),
-        weights_of(instance.keys, query),
-        output_of(instance, query),
-    )
 
 
 def argmax_attention(instance: Instance, query: Vector) -> HardAttention:

@@ -60,33 +60,6 @@ class Alone:
     to_u_b: float
 
 
-@dataclass(frozen=True, eq=False)
-class Checked:
-    """What proposed matrices do on the assignment's sentence."""
-
-    beta: float
-    matrices: Matrices
-    contexts: Contexts
-    wanted: dict[int, Vector]
-    errors: dict[int, float]
-    rate: Rate
-    tolerance: float
-
-    @property
-    def passes(self) -> bool:
-        """Whether every wanted context is near enough at this length of the words."""
-        return max(self.errors.values()) <= self.tolerance
-
-
-@dataclass(frozen=True, eq=False)
-class KqvExplained:
-    """Self-attention without matrices, then with those of the construction or a user's."""
-
-    without: tuple[Alone, ...]
-    checked: Checked
-    is_construction: bool
-
-
 def identity_matrices(width: int) -> Matrices:
     """No matrices at all: keys, queries and values are the tokens."""
     return Matrices(np.eye(width), np.eye(width), np.eye(width))
@@ -154,13 +127,3 @@ def without_matrices(beta: float) -> tuple[Alone, ...]:
         apart = (float(np.abs(context - other).max()) for other in (tokens[1], words["b"]))
         found.append(Alone(f"u_{added}" if added else "nothing", tokens[1], context, *apart))
     return tuple(found)
-
-
-def check_matrices(beta: float, matrices: Matrices, *, tolerance: float) -> Checked:
-    """Try proposed matrices on the assignment's sentence, here and for other lengths of words."""
-    if not 0 < beta <= LONGEST_WORD:
-        raise UserError(f"beta = {beta:g} is not possible: above 0, up to {LONGEST_WORD:g}.")
-    tokens, wanted = word_tokens(beta), wanted_contexts(beta)
-    errors = context_errors(tokens, matrices, wanted=wanted)
-    contexts, rate = self_attention(tokens, matrices), rate_in_beta(lambda _: matrices)
-    return Checked(beta, matrices, contexts, wanted, errors, rate, tolerance)

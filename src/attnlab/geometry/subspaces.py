@@ -25,26 +25,6 @@ class Extraction:
     """The largest error over vectors of unit length; infinite without a matrix."""
 
 
-@dataclass(frozen=True, eq=False)
-class Extracted:
-    """How to take v_a out of v_a + v_b and out of their mean."""
-
-    first: Float[np.ndarray, "M D"]
-    second: Float[np.ndarray, "P D"]
-    is_projection: bool
-    """Whether both bases together are orthonormal, so that A Aᵀ does it."""
-    of_sum: Extraction
-    of_mean: Extraction
-
-
-def extracted(first: Float[np.ndarray, "M D"], second: Float[np.ndarray, "P D"]) -> Extracted:
-    """Find both matrices."""
-    both = np.concatenate([first, second])
-    orthonormal = bool(np.abs(both @ both.T - np.eye(len(both))).max() <= TOLERANCE)
-    mean = extraction(first, second, share=0.5)
-    return Extracted(first, second, orthonormal, extraction(first, second), mean)
-
-
 def projection(basis: Float[np.ndarray, "M D"]) -> Float[np.ndarray, "D D"]:
     """Give A Aᵀ for an orthonormal basis, whose vectors are the rows."""
     off = np.abs(basis @ basis.T - np.eye(len(basis))).max()

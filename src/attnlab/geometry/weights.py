@@ -22,7 +22,8 @@ from attnlab.geometry.certificates import (
     shortest_query,
 )
 from attnlab.geometry.faces import expose
-from attnlab.geometry.shapes import Keys, Vector, Weights
+from attnlab.geometry.instance import Instance, output_error, output_of, weights_of
+from attnlab.geometry.shapes import Keys, Output, Vector, Weights
 from attnlab.geometry.targets import identity
 
 Verdict = Literal["exact", "limit", "never"]
@@ -88,6 +89,21 @@ class WeightSolution:
     certificate: Certificate | None
 
 
+@dataclass(frozen=True, eq=False)
+class Reached:
+    """A query that is near enough, and what it gives."""
+
+    wanted: float
+    scale: float
+    """t of q₀ + t·u; 0 if q₀ is exact."""
+    query: Vector
+    weights: Weights
+    output: Output
+    output_error: float
+    bound: float
+    """What no weight's error exceeds, by the closed form."""
+
+
 def solve_weights(keys: Keys, target: Weights) -> WeightSolution:
     """Decide whether some query gives the weights ``target``, and say how or why not."""
     everything = bool((target > 0).all())
@@ -108,6 +124,29 @@ def worst(solutions: tuple[WeightSolution, ...]) -> Verdict:
     """Give the verdict on several rows at once: that of the hardest."""
     order: tuple[Verdict, ...] = ("exact", "limit", "never")
     return max((solution.verdict for solution in solutions), key=order.index)
+
+
+def reach(instance: Instance, solution: WeightSolution, *, error: float) -> Reached | None:
+    """Go along a path until every weight and the output are near enough; None without a path."""
+    if solution.path is None:
+        return None
+    widest = float(np.ptp(instance.values, axis=0).max())  # mass outside moves the output so far
+    scale = solution.path.scale_for(error / max(1.0, widest))
+    query = solution.path.query(scale)
+    output = output_of(instance, query)
+    off = float(np.abs(output - solution.target @ instance.values).max())
+    weights = weights_of(instance.keys, query)
+    return Reached(error, scale, query, weights, output, off, solution.path.bound(scale))
+
+
+def errors_by_length(
+    instance: Instance, solution: WeightSolution, *, most: float
+) -> tuple[Float[np.ndarray, "N"], Float[np.ndarray, "N"]]:
+    """Follow the path of a solution: lengths of its queries up to ``most``, the output's errors."""
+    assert solution.path is not None
+    queries = [solution.path.query(t) for t in np.geomspace(1e-2, most, 200)]
+    errors = [output_error(instance, query, target=solution.target) for query in queries]
+    return np.linalg.norm(queries, axis=1), np.array(errors)
 
 
 def _path(keys: Keys, target: Weights) -> QueryPath:
