@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from attnlab.errors import UserError
-from attnlab.geometry.answers import Exercise
 from attnlab.geometry.certificates import Certificate, objections
 from attnlab.geometry.examples import cse517, interior, midpoint
 from attnlab.geometry.explain.answer import Request, usual_answer
@@ -104,8 +103,9 @@ def test_an_output_is_asked_for_by_name_and_an_answer_worked_out() -> None:
 
 
 def test_a_repair_is_told_with_the_weights_before_and_after() -> None:
-    task = Exercise(average(4, [0, 1, 2])[None], token=2, query="10*(k0+k1)")
-    found = explain_repair(CSE, task, request=Request()).data
+    target = average(4, [0, 1, 2])
+    explained = explain_repair(CSE, 2, query_text="10*(k0+k1)", target=target, request=Request())
+    found = explained.data
     assert found["before"] == pytest.approx(weights_of(CSE.keys, found["query"]))
     assert found["after"][2] == pytest.approx(found["repair"].weight)
     assert found["before_error"] > 0.05 >= found["repair"].error * (1 - 1e-6)

@@ -95,16 +95,12 @@ def asks(function: Explains, *, without: Collection[str] = ()) -> Explains:
 
 def _with_options_of(function: Explains, command: Command, without: Collection[str]) -> Command:
     """Let a command show the options of the function that it calls, then its own."""
-    positional, keyword, rest = (
-        inspect.Parameter.POSITIONAL_ONLY,
-        inspect.Parameter.KEYWORD_ONLY,
-        inspect.Parameter.VAR_KEYWORD,
-    )
+    no_options = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_KEYWORD)
     options = [
-        parameter.replace(kind=keyword)
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
         for one in (function, command)
         for name, parameter in inspect.signature(one).parameters.items()
-        if parameter.kind not in (positional, rest) and name not in without
+        if parameter.kind not in no_options and name not in without
     ]
     command.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
     command.__name__, command.__doc__ = function.__name__, function.__doc__

@@ -22,9 +22,10 @@ Subset = Annotated[str, typer.Option(help="Tokens, separated by commas.", metava
 @asks
 def select(instance: Any, request: Any, /, token: Token = 0) -> "Explanation":
     """Put all weight on one token."""
-    from attnlab.recipes.attention import solve
+    from attnlab.geometry.explain.weights import explain_weights
+    from attnlab.geometry.targets import select
 
-    return solve.select(instance, token, request=request)
+    return explain_weights(instance, select(instance.n_tokens, token), request=request)
 
 
 @app.command(epilog="Example: attnlab attention solve average --subset 0,1")
@@ -35,9 +36,11 @@ def average(instance: Any, request: Any, /, subset: Subset = "0,1") -> "Explanat
 
     For orthonormal keys, sharpness gives the smallest scale for a wanted mass.
     """
-    from attnlab.recipes.attention import solve
+    from attnlab.geometry.explain.weights import explain_weights
+    from attnlab.geometry.targets import average
 
-    return solve.average(instance, numbers(subset, "--subset", int), request=request)
+    target = average(instance.n_tokens, numbers(subset, "--subset", int))
+    return explain_weights(instance, target, request=request)
 
 
 @app.command(epilog="Example: attnlab attention solve weights --weights 0.1,0.2,0.3,0.4")
@@ -53,9 +56,11 @@ def weights(
     ],
 ) -> "Explanation":
     """Share out the weight as you like."""
-    from attnlab.recipes.attention import solve
+    from attnlab.geometry.explain.weights import explain_weights
+    from attnlab.geometry.targets import distribution
 
-    return solve.weights(instance, numbers(wanted, "--weights", float), request=request)
+    target = distribution(instance.n_tokens, numbers(wanted, "--weights", float))
+    return explain_weights(instance, target, request=request)
 
 
 @app.command(epilog='Example: attnlab attention solve output --example midpoint --target "v2"')
@@ -110,7 +115,10 @@ def repair_key(
     The key moves as little as possible until the query averages the subset. In an answer, q is
     the query: --answer "q/norm(q)".
     """
-    from attnlab.recipes.attention import solve
+    from attnlab.geometry.explain.repair import explain_repair
+    from attnlab.geometry.targets import average
 
-    chosen = numbers(subset, "--subset", int)
-    return solve.repair(instance, token, query=query, subset=chosen, unit=unit, request=request)
+    target = average(instance.n_tokens, numbers(subset, "--subset", int))
+    return explain_repair(
+        instance, token, query_text=query, target=target, unit=unit, request=request
+    )

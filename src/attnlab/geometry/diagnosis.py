@@ -17,9 +17,6 @@ from attnlab.geometry.shapes import Keys, Vector, Weights
 class Diagnosis:
     """Where the error of a query comes from."""
 
-    weights: Weights
-    error: float
-    """Of the output, in its worst coordinate."""
     unequal: float
     """The largest difference of scores among the wanted keys, beyond what the target asks for."""
     lead: float
@@ -39,8 +36,6 @@ def diagnose(instance: Instance, query: Vector, *, target: Weights) -> Diagnosis
     mended = straighten(instance.keys, query, target=target)
     excess = scores[wanted] - np.log(target[wanted])
     return Diagnosis(
-        weights,
-        output_error(instance, query, target=target),
         float(np.ptp(excess)),
         float(scores[wanted].min() - scores[~wanted].max(initial=-np.inf)),
         float(weights[~wanted].sum()),

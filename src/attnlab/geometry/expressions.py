@@ -22,15 +22,15 @@ Value = float | np.ndarray
 
 LONGEST = 300
 LARGE_NUMBER = 1e6
-"""What S stands for unless told otherwise."""
+"""What S stands for."""
 TYPOGRAPHY = str.maketrans("−–·×∗\n\t", "--***  ")  # as pasted from a document
 ALLOWED = "Allowed: numbers, [..], + - * /, parentheses, mean, sum, norm, dot and the names"
 KINDS = ("a number", "a vector", "a matrix")
 
 
-def names_of(instance: Instance, *, large: float = LARGE_NUMBER) -> dict[str, Value]:
+def names_of(instance: Instance) -> dict[str, Value]:
     """Give what an answer may speak of: k0 …, v0 …, K, V and the large number S."""
-    names: dict[str, Value] = {"K": instance.keys, "V": instance.values, "S": large}
+    names: dict[str, Value] = {"K": instance.keys, "V": instance.values, "S": LARGE_NUMBER}
     for i in range(instance.n_tokens):
         names[f"k{i}"], names[f"v{i}"] = instance.keys[i], instance.values[i]
     return names

@@ -5,7 +5,7 @@ u_c + u_b. With k = q = v = x each token finds itself. Matrices let a token ask 
 return something else of it: the second is to give u_b, the first u_b − u_c.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,6 @@ from scipy.special import softmax
 from attnlab.errors import UserError
 from attnlab.geometry.examples import word_tokens, word_vectors
 from attnlab.geometry.shapes import Vector
-from attnlab.geometry.targets import token_index
 
 LONGEST_WORD = 1e6
 
@@ -43,7 +42,7 @@ class Rate:
 
     betas: tuple[float, ...]
     errors: Float[np.ndarray, "N W"]
-    """A row a β, a column a wanted token."""
+    """One row per β, one column per wanted token."""
     rate: float
     """Of the relative error (over β), by a straight line through the last two points."""
 
@@ -65,12 +64,11 @@ def identity_matrices(width: int) -> Matrices:
     return Matrices(np.eye(width), np.eye(width), np.eye(width))
 
 
-def construction(beta: float) -> Matrices:
-    """V = (u_b u_bᵀ − u_c u_cᵀ)/β², K = I, Q = (u_d u_aᵀ + u_c u_dᵀ)/β²."""
-    a, b, c, d = word_vectors(beta)
+def construction() -> Matrices:
+    """V = (u_b u_bᵀ − u_c u_cᵀ)/β², K = I, Q = (u_d u_aᵀ + u_c u_dᵀ)/β²: the same for every β."""
+    a, b, c, d = word_vectors(1.0)
     value = np.outer(b, b) - np.outer(c, c)
-    query = np.outer(d, a) + np.outer(c, d)
-    return Matrices(np.eye(len(a)), query / beta**2, value / beta**2)
+    return Matrices(np.eye(len(a)), np.outer(d, a) + np.outer(c, d), value)
 
 
 def wanted_contexts(beta: float) -> dict[int, Vector]:
@@ -86,29 +84,20 @@ def self_attention(tokens: Float[np.ndarray, "T D"], matrices: Matrices) -> Cont
     return Contexts(weights, weights @ (tokens @ matrices.value.T))
 
 
-def context_errors(
-    tokens: Float[np.ndarray, "T D"], matrices: Matrices, *, wanted: Mapping[int, Vector]
-) -> dict[int, float]:
+def context_errors(beta: float, matrices: Matrices) -> dict[int, float]:
     """Say how far each wanted context is off, in its worst coordinate."""
-    outputs = self_attention(tokens, matrices).outputs
+    outputs = self_attention(word_tokens(beta), matrices).outputs
     return {
-        token: float(np.abs(outputs[token_index(len(tokens), token)] - context).max())
-        for token, context in wanted.items()
+        token: float(np.abs(outputs[token] - context).max())
+        for token, context in wanted_contexts(beta).items()
     }
 
 
-def rate_in_beta(
-    build: Callable[[float], Matrices] = construction,
-    *,
-    betas: Sequence[float] = (1, 1.5, 2, 2.5, 3),
-) -> Rate:
+def rate_in_beta(matrices: Matrices, *, betas: Sequence[float] = (1, 1.5, 2, 2.5, 3)) -> Rate:
     """Try proposed matrices on the assignment's sentence for longer and longer words."""
     if len(betas) < 2 or any(not beta > 0 for beta in betas) or list(betas) != sorted(set(betas)):
         raise UserError(f"betas = {list(betas)} must be two or more rising numbers above 0.")
-    errors = np.array([
-        list(context_errors(word_tokens(b), build(b), wanted=wanted_contexts(b)).values())
-        for b in betas
-    ])  # fmt: skip
+    errors = np.array([list(context_errors(b, matrices).values()) for b in betas])
     relative = errors.max(axis=1) / np.array(betas)
     squares = np.square(betas)
     tiny = np.finfo(float).tiny

@@ -25,18 +25,6 @@ class Extraction:
     """The largest error over vectors of unit length; infinite without a matrix."""
 
 
-def projection(basis: Float[np.ndarray, "M D"]) -> Float[np.ndarray, "D D"]:
-    """Give A Aᵀ for an orthonormal basis, whose vectors are the rows."""
-    off = np.abs(basis @ basis.T - np.eye(len(basis))).max()
-    if off > TOLERANCE:
-        raise UserError(
-            f"the basis is not orthonormal: its products are off by {off:.3g}."
-            " Rows must have length 1 and be at right angles."
-        )
-    matrix: np.ndarray = basis.T @ basis
-    return matrix
-
-
 def extraction(
     first: Float[np.ndarray, "M D"], second: Float[np.ndarray, "P D"], *, share: float = 1.0
 ) -> Extraction:

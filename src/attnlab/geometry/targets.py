@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 
 from attnlab.errors import UserError
 from attnlab.geometry.instance import vector
@@ -45,11 +44,6 @@ def distribution(n_tokens: int, weights: Any) -> Weights:
     if abs(total - 1) > SUM_TOLERANCE:
         raise UserError(f"the weights sum to {total:.12g}, not to 1: divide them by their sum.")
     return target / total
-
-
-def identity(n_tokens: int) -> Float[np.ndarray, "S S"]:
-    """Every token selects itself: one row of wanted weights for each query."""
-    return np.eye(n_tokens)
 
 
 def token_index(n_tokens: int, index: Any) -> int:

@@ -24,7 +24,6 @@ from attnlab.geometry.certificates import (
 from attnlab.geometry.faces import expose
 from attnlab.geometry.instance import Instance, output_error, output_of, weights_of
 from attnlab.geometry.shapes import Keys, Output, Vector, Weights
-from attnlab.geometry.targets import identity
 
 Verdict = Literal["exact", "limit", "never"]
 
@@ -117,7 +116,7 @@ def solve_weights(keys: Keys, target: Weights) -> WeightSolution:
 
 def solve_identity(keys: Keys) -> tuple[WeightSolution, ...]:
     """Decide for every token whether a query selects it: the rows of the identity."""
-    return tuple(solve_weights(keys, row) for row in identity(len(keys)))
+    return tuple(solve_weights(keys, row) for row in np.eye(len(keys)))
 
 
 def worst(solutions: tuple[WeightSolution, ...]) -> Verdict:

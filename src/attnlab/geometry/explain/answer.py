@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from attnlab.geometry.answers import FAMILIES, AnswerReport, Exercise, Rules, Trials, check_answer
+from attnlab.geometry.answers import FAMILIES, AnswerReport, Attempt, Exercise, Trials, check_answer
 from attnlab.geometry.diagnosis import Diagnosis
 from attnlab.geometry.explain.way import tokens_table
 from attnlab.geometry.explanation import Explanation, Part
@@ -20,7 +20,7 @@ from attnlab.geometry.shapes import Weights
 from attnlab.geometry.words import TINY, listed, number, vector
 
 DRAWS = 100
-"""Random instances a family, on which an answer is tried; fewer for several queries at once."""
+"""Random instances per family, on which an answer is tried; fewer for several queries at once."""
 FAR = 1e-6
 """An error that is worth a reason."""
 
@@ -45,13 +45,12 @@ def explain_answer(
     if text is None:
         return None
     draws = math.ceil(DRAWS / len(task.target))  # each row of an instance takes its time
-    rules = Rules(tolerance=request.tolerance, draws=draws)
-    report = check_answer(text, instance, task=task, rules=rules)
+    report = check_answer(text, instance, task=task, draws=draws)
     is_users = request.answer is not None
     return Explanation(
         f"{'Your answer' if is_users else 'The usual answer'} {text}",
-        "right" if report.passes else "wrong",
-        _error_words(report),
+        "right" if report.here.passes else "wrong",
+        _error_words(report.here, task.tolerance),
         parts=[facts(report, task.target), *(_counterexample(report) if is_users else [])],
         data=report,
         is_users=is_users,
@@ -77,19 +76,19 @@ def facts(report: AnswerReport, target: Float[np.ndarray, "R S"]) -> dict[str, s
     else:
         found = {"weights": f"each token gives itself {vector(np.diag(here.weights))}"}
     if report.diagnosis is not None and here.error > FAR:
-        found["why"] = why(report.diagnosis, target[0])
+        found["why"] = why(report.diagnosis, here.weights[0], target=target[0])
     if report.ray is not None:
         found["scale"] = scale_words(report.ray)
     return {**found, "elsewhere": elsewhere_words(report)}
 
 
-def why(found: Diagnosis, target: Weights) -> str:
+def why(found: Diagnosis, weights: Weights, *, target: Weights) -> str:
     """Name the causes of an error: wanted keys that score unlike, others that score too high."""
     causes = []
     if found.unequal > FAR:
-        causes.append(_unequal(found, target))
+        causes.append(_unequal(found, weights, target=target))
     if found.lead < 0:
-        best = int(np.where(target > 0, -np.inf, found.weights).argmax())
+        best = int(np.where(target > 0, -np.inf, weights).argmax())
         causes.append(f"Key {best}, which should get nothing, scores higher than a wanted one.")
     elif found.mass_outside > FAR:
         left = number(found.mass_outside, 2)
@@ -97,15 +96,15 @@ def why(found: Diagnosis, target: Weights) -> str:
     return " ".join(causes) or "Rounding."
 
 
-def _unequal(found: Diagnosis, target: Weights) -> str:
+def _unequal(found: Diagnosis, weights: Weights, *, target: Weights) -> str:
     """Say that wanted keys do not share as they should, and what mends it."""
     wanted = np.flatnonzero(target)
-    shares = vector(found.weights[wanted])
+    shares = vector(weights[wanted])
     if np.ptp(target[wanted]) > 0:
         off = number(found.unequal)
         return f"Its scores of the wanted keys are off by up to {off}: they get {shares}."
-    high = wanted[found.weights[wanted].argmax()]
-    low = wanted[found.weights[wanted].argmin()]
+    high = wanted[weights[wanted].argmax()]
+    low = wanted[weights[wanted].argmin()]
     said = f"It scores key {high} by {number(found.unequal)} more than key {low}, so the wanted"
     said += f" tokens get {shares}. A query that averages them has nothing along their keys'"
     if np.abs(found.mended).max() <= TINY:
@@ -163,8 +162,7 @@ def _counterexample(report: AnswerReport) -> list[Part]:
     return []
 
 
-def _error_words(report: AnswerReport) -> str:
-    here = report.here
+def _error_words(here: Attempt, tolerance: float) -> str:
     if here.breaks_length:
         return f"the key must have length 1, it has {number(float(np.linalg.norm(here.value)))}"
-    return f"largest error {number(here.error, 2)}, allowed {number(report.tolerance)}"
+    return f"largest error {number(here.error, 2)}, allowed {number(tolerance)}"

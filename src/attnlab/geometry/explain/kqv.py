@@ -30,7 +30,7 @@ def explain_kqv(
     """Try the assignment's sentence without matrices, then with the user's or the construction."""
     if not 0 < beta <= LONGEST_WORD:
         raise UserError(f"beta = {beta:g} is not possible: above 0, up to {LONGEST_WORD:g}.")
-    answer = _with(matrices or construction(1.0), beta, tolerance=tolerance, own=bool(matrices))
+    answer = _with(matrices or construction(), beta, tolerance=tolerance, own=bool(matrices))
     contexts, rate = answer.data["contexts"], answer.data["rate"]
     lines = {
         f"$c_{token + 1}$": (np.square(rate.betas), errors)
@@ -72,9 +72,8 @@ def _without(found: tuple[Alone, ...], beta: float) -> Explanation:
 
 def _with(matrices: Matrices, beta: float, *, tolerance: float, own: bool) -> Explanation:
     """Try matrices at one length of the words, and follow their error over others."""
-    tokens, wanted = word_tokens(beta), wanted_contexts(beta)
-    errors = context_errors(tokens, matrices, wanted=wanted)
-    contexts, rate = self_attention(tokens, matrices), rate_in_beta(lambda _: matrices)
+    contexts, rate = self_attention(word_tokens(beta), matrices), rate_in_beta(matrices)
+    wanted, errors = wanted_contexts(beta), context_errors(beta, matrices)
     worst = max(errors.values())
     return Explanation(
         "Your matrices" if own else "The construction",

@@ -7,24 +7,29 @@ from attnlab.geometry.expressions import names_of, vector_of
 from attnlab.geometry.instance import Instance, output_error, weights_of
 from attnlab.geometry.panels import Bars, Space
 from attnlab.geometry.repair import Repair, repair_key, with_key
+from attnlab.geometry.shapes import Weights
 from attnlab.geometry.words import number, target_words, vector
 
 
-def explain_repair(instance: Instance, task: Exercise, *, request: Request) -> Explanation:
+def explain_repair(
+    instance: Instance,
+    token: int,
+    *,
+    query_text: str,
+    target: Weights,
+    unit: bool = False,
+    request: Request,
+) -> Explanation:
     """Find the nearest key that does, and judge the user's."""
-    assert task.token is not None
-    assert task.query is not None
-    token, (target,), tolerance = task.token, task.target, request.tolerance
-    query = vector_of(task.query, names_of(instance), width=instance.keys.shape[1], what="query")
-    repair = repair_key(
-        instance, query, token=token, target=target, tolerance=tolerance, unit=task.unit
-    )
+    tolerance = request.tolerance
+    query = vector_of(query_text, names_of(instance), width=instance.keys.shape[1], what="query")
+    repair = repair_key(instance, query, token=token, target=target, tolerance=tolerance, unit=unit)
     before = weights_of(instance.keys, query)
     before_error = output_error(instance, query, target=target)
     after = weights_of(with_key(instance, token, repair.key).keys, query)
-    kind = "key of unit length" if task.unit else "key"
+    kind = "key of unit length" if unit else "key"
     facts = {
-        "query": f"{task.query} = {vector(query)}, unchanged",
+        "query": f"{query_text} = {vector(query)}, unchanged",
         "old key": f"{vector(instance.keys[token])}, error {number(before_error)}",
         "new key": f"{vector(repair.key, 9)}, error {number(repair.error)}",
         "moved by": number(repair.moved),
@@ -32,6 +37,7 @@ def explain_repair(instance: Instance, task: Exercise, *, request: Request) -> E
     rows = zip(range(len(target)), target, before, after, strict=True)
     series = {"wanted": target, "old key": before, "new key": after}
     moved = {f"new k{token}": repair.key}
+    task = Exercise(target[None], token=token, query=query_text, unit=unit, tolerance=tolerance)
     answer = explain_answer(instance, task, request=request)
     if answer is not None:
         here = answer.data.here
@@ -40,14 +46,13 @@ def explain_repair(instance: Instance, task: Exercise, *, request: Request) -> E
         f"A new {kind} for token {token}, to have {target_words(target)}",
         "possible" if repair.attained else "impossible",
         parts=[
-            _limit_words(task, repair, tolerance=tolerance),
+            _limit_words(task, repair),
             facts,
             Table(("token", "wanted", "before", "after"), list(rows)),
         ],
         data={
             "instance": instance,
             "task": task,
-            "tolerance": tolerance,
             "query": query,
             "before": before,
             "before_error": before_error,
@@ -58,7 +63,7 @@ def explain_repair(instance: Instance, task: Exercise, *, request: Request) -> E
             Bars(series),
             Space(
                 instance.keys,
-                directions={f"q = {task.query}": query},
+                directions={f"q = {query_text}": query},
                 marks=moved,
                 chosen=[token],
             ),
@@ -67,10 +72,10 @@ def explain_repair(instance: Instance, task: Exercise, *, request: Request) -> E
     )
 
 
-def _limit_words(task: Exercise, repair: Repair, *, tolerance: float) -> str:
+def _limit_words(task: Exercise, repair: Repair) -> str:
     """Say what limits the change."""
     least = f"{number(repair.best_error)} with a weight of {number(repair.best_weight)} on it"
-    only, allowed = f"Only the weight on token {task.token} can change", number(tolerance)
+    only, allowed = f"Only the weight on token {task.token} can change", number(task.tolerance)
     if repair.attained:
         return (
             f"{only}. The nearest key within {allowed} is shown; the smallest error that any key"

@@ -41,15 +41,20 @@ def explain_weights(instance: Instance, target: Weights, *, request: Request) ->
         parts.append(explain_output_alone(instance, target, error=request.error))
     elif reached is not None:
         parts += way_parts(solution, reached)
-    task, usual = Exercise(target[None]), usual_answer(target)
-    answer = explain_answer(instance, task, request=request, usual=usual)
-    report = None if answer is None else answer.data
+    task = Exercise(target[None], tolerance=request.tolerance)
+    answer = explain_answer(instance, task, request=request, usual=usual_answer(target))
     return Explanation(
         capital(target_words(target)),
         solution.verdict,
         parts=parts,
         data={"instance": instance, "solution": solution, "reached": reached},
-        panels=_panels(instance, solution, reached=reached, report=report),
+        panels=_panels(
+            instance,
+            solution,
+            reached=reached,
+            report=None if answer is None else answer.data,
+            tolerance=request.tolerance,
+        ),
         answer=answer,
     )
 
@@ -60,6 +65,7 @@ def _panels(
     *,
     reached: Reached | None,
     report: AnswerReport | None,
+    tolerance: float,
 ) -> list[Panel]:
     """Weights as bars, the error against the length of the query, the keys."""
     series, directions, lines = {"wanted": solution.target}, {}, {}
@@ -78,7 +84,7 @@ def _panels(
         lines,
         log="xy",
         x_range=(0.05, LONGEST),
-        allowed=0.05 if report is None else report.tolerance,
+        allowed=tolerance,
     )
     chosen = np.flatnonzero(solution.target).tolist()
     keys = Space(instance.keys, directions=directions, chosen=chosen)
@@ -96,7 +102,7 @@ def explain_identity(instance: Instance, *, request: Request) -> Explanation:
         rows.append((i, solution.verdict, query, weight))
         if solution.certificate is not None:
             proofs.append(f"Token {i}: {proof(solution.certificate, solution.target)}")
-    task = Exercise(np.eye(instance.n_tokens))
+    task = Exercise(np.eye(instance.n_tokens), tolerance=request.tolerance)
     answer = explain_answer(instance, task, request=request, usual="S*K")
     assert answer is not None
     unknown = np.full(instance.n_tokens, np.nan)

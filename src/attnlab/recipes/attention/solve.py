@@ -7,15 +7,11 @@ import numpy as np
 
 from attnlab.data.matrices import read_matrix, read_square_matrix
 from attnlab.errors import UserError
-from attnlab.geometry import targets
-from attnlab.geometry.answers import Exercise
 from attnlab.geometry.examples import ARGMAX_QUERY, BASIS_A, BASIS_B, example
 from attnlab.geometry.explain.answer import Request
 from attnlab.geometry.explain.argmax import explain_argmax
 from attnlab.geometry.explain.kqv import explain_kqv
-from attnlab.geometry.explain.repair import explain_repair
 from attnlab.geometry.explain.subspaces import explain_subspaces
-from attnlab.geometry.explain.weights import explain_weights
 from attnlab.geometry.explanation import Explanation
 from attnlab.geometry.expressions import names_of, vector_of
 from attnlab.geometry.instance import Instance, make_instance
@@ -44,38 +40,6 @@ def make_request(answer: str | None, *, error: float, tolerance: float) -> Reque
     return Request(error, answer, tolerance)
 
 
-def select(instance: Instance, token: int, *, request: Request) -> Explanation:
-    """All weight on one token."""
-    return explain_weights(instance, targets.select(instance.n_tokens, token), request=request)
-
-
-def average(instance: Instance, subset: Sequence[int], *, request: Request) -> Explanation:
-    """The same weight on some tokens."""
-    return explain_weights(instance, targets.average(instance.n_tokens, subset), request=request)
-
-
-def weights(instance: Instance, wanted: Sequence[float], *, request: Request) -> Explanation:
-    """Any distribution."""
-    target = targets.distribution(instance.n_tokens, wanted)
-    return explain_weights(instance, target, request=request)
-
-
-def repair(
-    instance: Instance,
-    token: int,
-    *,
-    query: str,
-    subset: Sequence[int],
-    unit: bool,
-    request: Request,
-) -> Explanation:
-    """The smallest change of one key with which an unchanged query averages some tokens."""
-    token = targets.token_index(instance.n_tokens, token)
-    target = targets.average(instance.n_tokens, subset)[None]
-    task = Exercise(target, token=token, query=query, unit=unit)
-    return explain_repair(instance, task, request=request)
-
-
 def argmax(instance: Instance, query: str | None, *, is_default: bool) -> Explanation:
     """The value of the most similar key; the default keys have a default query."""
     if query is None and not is_default:
@@ -89,7 +53,7 @@ def kqv(beta: float, files: Sequence[Path | None], *, tolerance: float) -> Expla
     """Self-attention without matrices, then with K, Q and V: the construction's or from files."""
     if not any(files):
         return explain_kqv(beta, tolerance=tolerance)
-    made = construction(1.0)
+    made = construction()
     built_in = (made.key, made.query, made.value)
     own = [
         matrix if path is None else read_square_matrix(path, len(matrix))
