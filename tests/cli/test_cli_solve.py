@@ -33,7 +33,7 @@ class TestAverage:
         assert float(error[1]) < 1e-6
         assert "The usual answer 10*(k0+k1)" in out
         assert "largest error 0.0058" in out
-        assert "It scores key 1 by 0.043 more than key 0" in out
+        assert "It scores key 1 higher than key 0 by 0.043" in out
         assert "error 1.4e-08" in out
         assert "least at S = 3.92 (0.0021), within 0.05 for S from 1.4 to 87.1" in out
         assert "as S grows the weight goes to token 1 (error 0.27)" in out
@@ -214,7 +214,7 @@ MISTAKES = {
     ("select", "--keys", "no.csv"): "there is no file no.csv",
     ("select", "--keys", "k.csv", "--values", "v.csv"): "there are 2 keys and 1 values",
     ("select", "--keys", "nan.csv"): "nan.csv, line 2: 'nan' is not possible",
-    ("select", "--error", "0"): "--error 0 cannot be asked for",
+    ("select", "--error", "0"): "--error 0 is not possible: between 0 and 1",
     ("select", "--tolerance", "-1"): "--tolerance -1 is not possible",
     ("select", "--figure", "a.pdf"): "a figure is written as .png or .svg",
     ("argmax", "--example", "cse517"): "give --query",

@@ -47,13 +47,13 @@ KeysFile = Annotated[
 ValuesFile = Annotated[
     Path | None, typer.Option("--values", help="Your values; without them the weights are shown.")
 ]
-Error = Annotated[float, typer.Option(help="Largest error allowed of the query that is found.")]
+Error = Annotated[float, typer.Option(help="Largest error allowed for the query that is found.")]
 Tolerance = Annotated[float, typer.Option(help="Largest error with which an answer is right.")]
 Answer = Annotated[
     str | None,
     typer.Option(
-        help="Your own, to be checked; of k0 …, v0 …, K, V, a large S, + - * /, mean, sum, norm,"
-        " dot and numbers. If it is wrong the exit code is 1.",
+        help="Your answer, to be checked: k0 …, v0 …, K, V, a large S, + - * /, mean, sum, norm,"
+        " dot and numbers. If it is wrong, the exit code is 1.",
         metavar='"10*(k0+k1)"',
     ),
 ]

@@ -79,7 +79,7 @@ def output(
 ) -> "Explanation":
     """Ask for an output, whatever the weights.
 
-    It may be in reach although the weights one thinks of are not.
+    It may be reachable even if the weights that come to mind are not.
     """
     from attnlab.geometry.explain.output import explain_output
 

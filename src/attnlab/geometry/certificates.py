@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Float
 
 from attnlab.geometry.faces import cutoff, expose, rounding, smallest_solution, spread
-from attnlab.geometry.shapes import Keys, Vector, Weights
+from attnlab.geometry.shapes import Keys, Vector, Weights, numbers_of
 
 TOLERANCE, LOG_TOLERANCE = 1e-8, 1e-11
 AFFINE = 1e-9
@@ -64,7 +64,7 @@ def no_face(keys: Keys, target: Weights) -> Certificate | None:
     if face.sum() == 1:
         reason = f"key {int(face.argmax())} is a mean of other keys"
     else:
-        reason = f"a mean of other keys lies in the affine hull of keys {_listed(face)}"
+        reason = f"a mean of other keys lies in the affine hull of keys {numbers_of(face)}"
     return Certificate(dependency, reason)
 
 
@@ -84,7 +84,8 @@ def not_affine(keys: Keys, target: Weights) -> Certificate | None:
     dependency = np.zeros(len(keys))
     dependency[face] = left / most
     return Certificate(
-        dependency, f"log weights that are affine in keys {_listed(face)} cannot have these values"
+        dependency,
+        f"log weights that are affine in keys {numbers_of(face)} cannot have these values",
     )
 
 
@@ -125,7 +126,3 @@ def _affine_coordinates(
     away = smallest_solution((points - centre).T, inside - centre, cutoff=cutoff)
     coordinates: np.ndarray = 1 / len(points) + away - away.mean()
     return coordinates
-
-
-def _listed(mask: np.ndarray) -> str:
-    return ", ".join(str(i) for i in np.flatnonzero(mask))

@@ -33,7 +33,7 @@ from attnlab.geometry.faces import (
 )
 from attnlab.geometry.instance import Instance, weights_of
 from attnlab.geometry.moments import search_query, values_are_affine, weights_with_mean
-from attnlab.geometry.shapes import Output, Tokens, Vector, Weights
+from attnlab.geometry.shapes import Output, Tokens, Vector, Weights, numbers_of
 from attnlab.geometry.weights import WeightSolution, solve_weights
 
 MOST_TOKENS = 12
@@ -53,7 +53,7 @@ class OutputSolution:
 
     output: Output
     verdict: Literal["exact", "limit", "never", "found", "undecided"]
-    """Exact, limit and never are proved; found is what a search met, with its error.
+    """Exact, limit and never are proved; found is what a search found, with its error.
 
     Limit excludes exact where some token may keep no weight; else the reason says what is known.
     """
@@ -61,7 +61,7 @@ class OutputSolution:
     weights: WeightSolution | None = None
     """The way there; or the proof about a single token that must have weight and cannot."""
     query: Vector | None = None
-    """The best query that a search over all tokens met, if there was one."""
+    """The best query that a search over all tokens found, if there was one."""
     error: float | None = None
     """The largest error that is left: of a search; 0 where a way is proved."""
     direction: Output | None = None
@@ -146,7 +146,9 @@ def _proved_weights(
 def _reached(instance: Instance, output: Output, weights: Weights) -> OutputSolution:
     solution = solve_weights(instance.keys, weights)
     error = float(np.abs(weights @ instance.values - output).max())
-    reason = f"weights on tokens {_listed(weights > 0)} have this mean and can be had"
+    reason = (
+        f"weights on tokens {numbers_of(weights > 0)} have this mean, and a query can produce them"
+    )
     return OutputSolution(output, solution.verdict, reason, solution, error=error)
 
 
@@ -161,9 +163,10 @@ def _only_weights(instance: Instance, output: Output, allowed: Tokens) -> Output
     weights = np.zeros(instance.n_tokens)
     weights[allowed] = shares / shares.sum()
     solution = solve_weights(instance.keys, weights)
-    can = "can" if solution.certificate is None else "cannot"
-    reason = f"only one choice of weights on tokens {_listed(allowed)} has it as a mean, and {can}"
-    return OutputSolution(output, solution.verdict, f"{reason} be had", solution, error=0.0)
+    can = "a query" if solution.certificate is None else "no query"
+    only = f"only one choice of weights on tokens {numbers_of(allowed)} has it as a mean"
+    reason = f"{only}, and {can} can produce them"
+    return OutputSolution(output, solution.verdict, reason, solution, error=0.0)
 
 
 def _has_all(faces: Sequence[Tokens]) -> bool:
@@ -171,11 +174,11 @@ def _has_all(faces: Sequence[Tokens]) -> bool:
 
 
 def _or_sooner(instance: Instance, found: OutputSolution) -> OutputSolution:
-    """Add to a proved limit whether a finite query was met that gives the output already."""
+    """Add to a proved limit whether a search found a finite query that gives the output already."""
     searched = _searched(instance, found.output, np.ones(instance.n_tokens, dtype=bool))
     if searched is None:
         return replace(found, reason=f"{found.reason}; whether a finite query gives it is open")
-    reason = f"{found.reason}; a search met a finite query too, but for {searched.error:.1g}"
+    reason = f"{found.reason}; a search found a finite query too, to within {searched.error:.1g}"
     return replace(found, reason=reason, query=searched.query, error=searched.error)
 
 
@@ -188,7 +191,8 @@ def _searched(instance: Instance, output: Output, face: Tokens) -> OutputSolutio
     if error > FOUND * spread(instance.values) or weights[face].min() < RUNNING_AWAY:
         return None
     solution = solve_weights(instance.keys, weights / weights.sum())
-    reason = f"a search met weights on tokens {_listed(face)} with this mean, but for {error:.1g}"
+    found = f"a search found weights on tokens {numbers_of(face)} with this mean"
+    reason = f"{found}, to within {error:.1g}"
     return OutputSolution(output, "found", reason, solution, query if face.all() else None, error)
 
 
@@ -197,9 +201,11 @@ def _closed(instance: Instance, output: Output, allowed: Tokens) -> OutputSoluti
     if allowed.sum() == 1:
         weights = solve_weights(instance.keys, allowed.astype(float))
         assert weights.certificate is not None
-        reason = f"only token {_listed(allowed)} may keep weight, but {weights.certificate.reason}"
+        reason = (
+            f"only token {numbers_of(allowed)} may keep weight, but {weights.certificate.reason}"
+        )
         return OutputSolution(output, "never", reason, weights)
-    reason = f"no exposed face of the keys among tokens {_listed(allowed)} has it as a mean"
+    reason = f"no exposed face of the keys among tokens {numbers_of(allowed)} has it as a mean"
     return OutputSolution(output, "never", reason)
 
 
@@ -225,7 +231,3 @@ def _capped(instance: Instance, output: Output, token: int) -> OutputSolution | 
 
 def _outside(points: Float[np.ndarray, "N E"]) -> Separation:
     return separate(points, size=float(np.linalg.norm(points, axis=1).max()))
-
-
-def _listed(mask: Tokens) -> str:
-    return ", ".join(str(i) for i in np.flatnonzero(mask))

@@ -12,3 +12,8 @@ Output = Float[np.ndarray, "E"]
 Weights = Float[np.ndarray, "S"]
 Tokens = Bool[np.ndarray, "S"]
 """Which tokens belong to a set."""
+
+
+def numbers_of(tokens: Tokens) -> str:
+    """Write which tokens belong to a set, such as 0, 2."""
+    return ", ".join(str(i) for i in np.flatnonzero(tokens))

@@ -68,7 +68,7 @@ class QueryPath:
         """Give a scale at which the bound, and so every weight's error, is at most ``error``."""
         if not 0 < error < 1:
             raise UserError(
-                f"an error of {error:g} cannot be asked for: between 0 and 1, both excluded."
+                f"an error of {error:g} is not possible: between 0 and 1, both excluded."
             )
         if not len(self.gaps):
             return 0.0

@@ -105,7 +105,7 @@ def _unequal(found: Diagnosis, weights: Weights, *, target: Weights) -> str:
         return f"Its scores of the wanted keys are off by up to {off}: they get {shares}."
     high = wanted[weights[wanted].argmax()]
     low = wanted[weights[wanted].argmin()]
-    said = f"It scores key {high} by {number(found.unequal)} more than key {low}, so the wanted"
+    said = f"It scores key {high} higher than key {low} by {number(found.unequal)}, so the wanted"
     said += f" tokens get {shares}. A query that averages them has nothing along their keys'"
     if np.abs(found.mended).max() <= TINY:
         return f"{said} differences, and this one has nothing else."

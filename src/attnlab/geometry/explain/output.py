@@ -29,7 +29,7 @@ def explain_output(instance: Instance, target: str, *, request: Request) -> Expl
         f"The output {vector(output)}",
         solution.verdict,
         parts=[*parts, tokens_table(instance)],
-        data={"instance": instance, "solution": solution, "reached": reached},
+        data={"instance": instance, "request": request, "solution": solution, "reached": reached},
         panels=_panels(instance, solution, reached=reached, answer=answer),
         answer=answer,
     )
@@ -43,7 +43,7 @@ def explain_output_alone(instance: Instance, target: Weights, *, error: float) -
         parts = parts[:1]
     elif reached is not None:
         off = number(reached.output_error, 2)
-        parts.append(f"The query {vector(reached.query, 9)} has it but for {off}.")
+        parts.append(f"The query {vector(reached.query, 9)} gives it to within {off}.")
     return Explanation(
         f"Their output alone, {vector(solution.output)}",
         solution.verdict,

@@ -52,6 +52,7 @@ def explain_repair(
         ],
         data={
             "instance": instance,
+            "request": request,
             "task": task,
             "query": query,
             "before": before,

@@ -47,7 +47,7 @@ def explain_weights(instance: Instance, target: Weights, *, request: Request) ->
         capital(target_words(target)),
         solution.verdict,
         parts=parts,
-        data={"instance": instance, "solution": solution, "reached": reached},
+        data={"instance": instance, "request": request, "solution": solution, "reached": reached},
         panels=_panels(
             instance,
             solution,
@@ -111,7 +111,7 @@ def explain_identity(instance: Instance, *, request: Request) -> Explanation:
         "Every token selects itself",
         worst(solutions),
         parts=[Table(("token", "verdict", "query", "weight"), rows), *proofs],
-        data={"instance": instance, "solutions": solutions, "reached": reached},
+        data={"instance": instance, "request": request, "solutions": solutions, "reached": reached},
         panels=[
             Heat("our queries", ours),
             Heat(answer.data.text, answer.data.here.weights),

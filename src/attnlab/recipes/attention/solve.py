@@ -36,7 +36,7 @@ def make_request(answer: str | None, *, error: float, tolerance: float) -> Reque
     if not tolerance > 0:
         raise UserError(f"--tolerance {tolerance:g} is not possible: above 0, as 0.05.")
     if not 0 < error < 1:
-        raise UserError(f"--error {error:g} cannot be asked for: between 0 and 1, both excluded.")
+        raise UserError(f"--error {error:g} is not possible: between 0 and 1, both excluded.")
     return Request(error, answer, tolerance)
 
 

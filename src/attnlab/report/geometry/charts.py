@@ -85,8 +85,8 @@ def heat(figure: Figure, place: SubplotSpec, panel: Heat) -> None:
             axis.text(j, i, text, ha="center", va="center", color=colour, fontsize=8)
     axis.set_xticks(range(len(matrix)), names)
     axis.set_yticks(range(len(matrix)), names)
-    axis.set_xlabel("token looked at")
-    axis.set_ylabel("token that asks")
+    axis.set_xlabel("token attended to")
+    axis.set_ylabel("token that attends")
     axis.set_title(panel.title, fontsize=10)
     axis.grid(visible=False)
 
