@@ -57,7 +57,7 @@ def explain_subspaces(
 def _matrix(title: str, found: Extraction) -> Explanation:
     assert found.matrix is not None
     clean = np.where(np.abs(found.matrix) < TINY, 0.0, found.matrix)
-    error = f"largest error for vectors of unit length: {number(found.error, 2)}"
+    error = f"The largest error for vectors of unit length is {number(found.error, 2)}."
     return Explanation(title, parts=[Table((), clean.tolist()), error])
 
 
