@@ -64,7 +64,7 @@ def _start(settings: FinetuneSettings) -> Saved | None:
 
 def _refuse_another_size(settings: FinetuneSettings) -> None:
     """Refuse a size for a model that has one already, unless it is that of a recipe."""
-    usual = [recipe for _, recipe in RECIPES.values()]
+    usual = [recipe.finetune for recipe in RECIPES.values()]
     for name in ("model", "tokenizer"):
         if getattr(settings, name) not in [getattr(recipe, name) for recipe in usual]:
             raise UserError(f"{name} does not go with start: it is taken from {settings.start}.")
