@@ -121,7 +121,7 @@ def test_mistakes_are_told(attnlab: Attnlab, question: str) -> None:
     for words, told in [
         ([*ASK, " "], "the question is empty"),
         ([*ASK, "Where⁇"], "the question holds the reserved character '⁇'"),
-        ([*ASK, question, "--show", "looks.pdf"], "--show looks.pdf must end with .png or .svg"),
+        ([*ASK, question, "--show", "looks.pdf"], "looks.pdf: a figure is written as .png or .svg"),
         ([*ASK, "--show", "looks.png"], "--show needs the question on the command line"),
         ([*ASK, question, "--corpus", TEST], "does not go with the run runs/read"),
         (["knowledge", "ask", "runs/none", question], "runs/none"),

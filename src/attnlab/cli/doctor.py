@@ -1,6 +1,5 @@
 """``attnlab doctor``: what this machine is, and what is missing."""
 
-import json
 import os
 import shutil
 import socket
@@ -11,6 +10,7 @@ from urllib.parse import urlsplit
 import typer
 
 from attnlab.cli.options import AsJson, RunsFolder
+from attnlab.cli.show import print_json
 
 EXAMPLE = "Example: attnlab doctor --json"
 HUB_SECONDS = 2.0
@@ -34,7 +34,7 @@ def doctor(runs: RunsFolder = Path("runs"), as_json: AsJson = False) -> None:
         "precision": os.environ.get("ATTNLAB_PRECISION"),
     }
     if as_json:
-        typer.echo(json.dumps(found, indent=2))
+        print_json(found)
         return
     cpu = found["cpu"]
     fast = {"avx512_bf16", "amx_bf16"} & set(cpu["features"])

@@ -1,12 +1,12 @@
 """``attnlab runs …``: look at what was run."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from attnlab.cli.options import AsJson, RunsFolder, group
+from attnlab.cli.show import print_json, print_view
 from attnlab.errors import UserError
 
 app = group("Look at what was run.")
@@ -19,15 +19,13 @@ def list_(runs: RunsFolder = Path("runs"), as_json: AsJson = False) -> None:
 
     found, problems = list_runs(runs)
     if as_json:
-        typer.echo(json.dumps([{"name": run.name, **run.config} for run in found], indent=2))
+        print_json([{"name": run.name, **run.config} for run in found])
     elif not found:
         typer.echo(f"no runs in {runs}.")
     else:
-        from rich.console import Console
-
         from attnlab.report.terminal import runs_table
 
-        Console().print(runs_table(found, runs))
+        print_view(runs_table(found, runs))
     for problem in problems:
         typer.echo(f"attnlab: {problem}", err=True)
 
@@ -46,7 +44,7 @@ def _path(name: str, runs: Path) -> Path:
 RUN = typer.Argument(help="Name or path of a run.", autocompletion=_complete_run)
 SPLIT = typer.Option(help="Split to compare on; test if all have it, else dev.")
 METRIC = typer.Option(
-    help="What to compare by (f1 is macro-averaged); without it, what the runs were scored by.",
+    help="Metric to compare by (f1 is macro-averaged); without it, the runs' own.",
     metavar="accuracy|f1|perplexity",
 )
 OUT = typer.Option(help="Folder for the page; without it, report/ in the first run.")
@@ -58,9 +56,7 @@ def show(
     runs: RunsFolder = Path("runs"),
     as_json: AsJson = False,
 ) -> None:
-    """Show one run: what it was asked, how far it is, what came out; or the runs of a study."""
-    from rich.console import Console
-
+    """Show one run: settings, progress and results; or the runs of a study."""
     from attnlab.report.terminal import run_story, runs_table
     from attnlab.runs.directory import Run
     from attnlab.runs.files import read_json
@@ -68,18 +64,17 @@ def show(
 
     path = _path(run, runs)
     if (path / STUDY).exists():
-        study = Study.open(path)
         if as_json:
-            typer.echo(json.dumps(read_json(path / STUDY), indent=2))
+            print_json(read_json(path / STUDY))
         else:
-            Console().print(runs_table(study.begun(), path.parent))
+            print_view(runs_table(Study.open(path).begun(), path.parent))
         return
     opened = Run.open(path)
     if as_json:
         record = opened.record if opened.finished else None
-        typer.echo(json.dumps({"config": opened.config, "record": record}, indent=2))
+        print_json({"config": opened.config, "record": record})
     else:
-        Console().print(run_story(opened))
+        print_view(run_story(opened))
 
 
 @app.command(epilog="Example: attnlab runs compare runs/recall runs/synthesizer")
@@ -90,9 +85,9 @@ def compare(
     runs: RunsFolder = Path("runs"),
     as_json: AsJson = False,
 ) -> None:
-    """Compare runs on the same examples: intervals, paired tests, and what to distrust.
+    """Compare runs on the same examples: intervals, paired tests, and warnings.
 
-    Runs that differ in nothing but the seed count as one condition with several seeds.
+    Runs that differ only in their seed count as one condition with several seeds.
     """
     from attnlab.runs.directory import Run
 
@@ -100,16 +95,15 @@ def compare(
         raise UserError("a comparison needs at least two different runs.")
     opened = [Run.open(_path(name, runs)) for name in dict.fromkeys(run)]
 
-    from rich.console import Console
-
     from attnlab.evaluation.comparison import compare as compare_runs
-    from attnlab.report.comparison import comparison_json, comparison_view
+    from attnlab.report.sections.comparison import comparison_blocks, comparison_json
+    from attnlab.report.terminal import blocks_view
 
     found = compare_runs(opened, split=split, metric=metric)
     if as_json:
-        typer.echo(json.dumps(comparison_json(found), indent=2))
+        print_json(comparison_json(found))
     else:
-        Console().print(comparison_view(found), soft_wrap=False)
+        print_view(blocks_view(comparison_blocks(found)))
 
 
 @app.command(epilog="Example: attnlab runs report knowledge-demo-1a2b3c4d")

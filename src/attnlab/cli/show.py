@@ -73,10 +73,11 @@ def _show_study(study: "Study") -> None:
     from rich.console import Console
 
     from attnlab.recipes.reporting import report_on, section_of
+    from attnlab.report.sections.comparison import COMPARISON
     from attnlab.report.terminal import blocks_view
 
     console, runs = Console(), study.opened()
-    console.print(blocks_view(section_of([study.path]).summary(runs)))
+    console.print(blocks_view(section_of(study.job, COMPARISON).summary(runs)))
     console.print()
     for run in runs:
         if run.name == study.featured:

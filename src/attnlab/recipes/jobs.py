@@ -28,8 +28,8 @@ class Job:
     """Where its function is."""
     study_from: str = ""
     """For a study: where its plan is."""
-    section_from: str = f"{SECTIONS}.one_run"
-    """Which module tells what came out: on a terminal and on a page."""
+    section_from: str = f"{SECTIONS}.one_run:ONE_RUN"
+    """Where the section is that describes its results, on a terminal and on a page."""
 
     @property
     def settings(self) -> type[Any]:
@@ -50,8 +50,8 @@ class Job:
 
     @property
     def section(self) -> Any:
-        """The module with ``summary`` and ``details`` of a report."""
-        return import_module(self.section_from)
+        """The section that describes its results, a ``report.sections.Section``."""
+        return _look_up(self.section_from)
 
 
 def _look_up(reference: str) -> Any:
@@ -97,14 +97,14 @@ _ALL = (
         "four ways to answer where made-up people were born",
         f"{KNOWLEDGE}.settings:DemoSettings",
         study_from=f"{KNOWLEDGE}.demo:DEMO",
-        section_from=f"{SECTIONS}.comparison",
+        section_from=f"{SECTIONS}.comparison:COMPARISON",
     ),
     Job(
         "knowledge-extraction",
         "what lets a model say what it has read?",
         f"{KNOWLEDGE}.settings:ExtractionSettings",
         study_from=f"{KNOWLEDGE}.extraction:EXTRACTION",
-        section_from=f"{SECTIONS}.comparison",
+        section_from=f"{SECTIONS}.comparison:COMPARISON",
     ),
     Job(
         "classify-train",
@@ -123,7 +123,7 @@ _ALL = (
         "how few labels will do, with and without unlabelled text?",
         f"{CLASSIFY}.settings:LabelBudgetSettings",
         study_from=f"{CLASSIFY}.label_budget:LABEL_BUDGET",
-        section_from=f"{SECTIONS}.label_budget",
+        section_from=f"{SECTIONS}.label_budget:LABEL_BUDGET",
     ),
 )
 JOBS: Mapping[str, Job] = {job.name: job for job in _ALL}

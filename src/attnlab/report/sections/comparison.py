@@ -1,12 +1,15 @@
 """Several runs compared: scores, verdicts, and where their answers differ."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
 
 from attnlab.evaluation.comparable import common_split
 from attnlab.evaluation.comparison import Comparison, compare
 from attnlab.report import figures
 from attnlab.report.calibration import calibration_blocks
 from attnlab.report.document import Block, Figure, Heading, Sentences, Table
+from attnlab.report.sections import Section
 from attnlab.report.sections.curves import curves
 from attnlab.report.tables import comparison_table, short
 from attnlab.runs.directory import Run
@@ -43,6 +46,18 @@ def comparison_blocks(comparison: Comparison) -> Iterator[Block]:
         yield Sentences(comparison.notes, warning=True)
 
 
+def comparison_json(comparison: Comparison) -> dict[str, Any]:
+    """Return a comparison as plain values."""
+    return {
+        "split": comparison.split,
+        "n": comparison.n,
+        "metric": comparison.metric.name,
+        "conditions": [asdict(condition) for condition in comparison.conditions],
+        "pairs": [asdict(pair) for pair in comparison.pairs],
+        "notes": list(comparison.notes),
+    }
+
+
 def _disagreements(runs: Sequence[Run]) -> Iterator[Block]:
     split = common_split(runs)
     tables = [run.predictions(split) for run in runs]
@@ -62,3 +77,6 @@ def _disagreements(runs: Sequence[Run]) -> Iterator[Block]:
                 for rows in apart[:DIFFERING_SHOWN]
             ],
         )
+
+
+COMPARISON = Section(summary, details)

@@ -9,6 +9,7 @@ from attnlab.evaluation.comparable import aligned_answers, common_metric, common
 from attnlab.evaluation.comparison import Comparison, compare
 from attnlab.report.document import Block, Figure, Heading
 from attnlab.report.figures import COLORS, STYLE
+from attnlab.report.sections import Section
 from attnlab.report.sections.comparison import comparison_blocks
 from attnlab.report.sections.curves import curves
 from attnlab.runs.directory import Run
@@ -39,11 +40,6 @@ def summary(runs: Sequence[Run]) -> Iterator[Block]:
     for labels, comparison in comparisons.items():
         yield Heading(f"{labels} labels")
         yield from comparison_blocks(comparison)
-
-
-def details(runs: Sequence[Run]) -> Iterator[Block]:
-    """Show how the runs went."""
-    yield from curves(runs)
 
 
 def budget_figure(comparisons: dict[str, Comparison], runs: Sequence[Run]) -> MatplotlibFigure:
@@ -89,3 +85,6 @@ def _alpha(run: Run) -> float:
     """Return the weight of masked text in a run; without such text it is 0, whatever was set."""
     masked = run.config["settings"]["masked"]
     return float(masked["alpha"]) if masked["text"] else 0.0
+
+
+LABEL_BUDGET = Section(summary, curves)

@@ -8,6 +8,7 @@ from attnlab.evaluation.guessing import against_guessing
 from attnlab.evaluation.ledger import ledger_notes
 from attnlab.report.calibration import calibration_blocks
 from attnlab.report.document import Block, Heading, Sentences, Table
+from attnlab.report.sections import Section
 from attnlab.report.sections.curves import curves
 from attnlab.report.tables import scores_table, short, warnings_of
 from attnlab.runs.directory import Run
@@ -18,7 +19,21 @@ SAMPLES = 5
 def summary(runs: Sequence[Run]) -> Iterator[Block]:
     """Say what a run scored, and what makes that doubtful."""
     (run,) = runs
-    yield from _scores(run)
+    scores = run.record["scores"]
+    yield scores_table(run)
+    lines = [
+        against_guessing(split, score, run.predictions(split))
+        for split, score in scores.items()
+        if run.has_predictions(split)
+    ]
+    best, split = run.record.get("best_step"), run.record.get("chosen_on", "dev")
+    if best is not None and split in scores:
+        lines.append(
+            f"The weights are those of step {best:,}, chosen on {split}: its score flatters."
+        )
+    yield Sentences([line for line in lines if line])
+    if warnings := warnings_of(run):
+        yield Sentences(warnings, warning=True)
 
 
 def details(runs: Sequence[Run]) -> Iterator[Block]:
@@ -28,23 +43,6 @@ def details(runs: Sequence[Run]) -> Iterator[Block]:
     yield from _samples(run)
     yield from calibration_blocks(run)
     yield from _ledger(run)
-
-
-def _scores(run: Run) -> Iterator[Block]:
-    yield scores_table(run)
-    told = [
-        against_guessing(split, score, run.predictions(split))
-        for split, score in run.record["scores"].items()
-        if run.has_predictions(split)
-    ]
-    best, split = run.record.get("best_step"), run.record.get("chosen_on", "dev")
-    if best is not None and split in run.record["scores"]:
-        told.append(
-            f"The weights are those of step {best:,}, chosen on {split}: its score flatters."
-        )
-    yield Sentences([sentence for sentence in told if sentence])
-    if warnings_of(run):
-        yield Sentences(warnings_of(run), warning=True)
 
 
 def _samples(run: Run) -> Iterator[Block]:
@@ -79,3 +77,6 @@ def _ledger(run: Run) -> Iterator[Block]:
     yield Sentences(
         [f"{note}." for note in notes] or ["No row stands in two splits."], warning=bool(notes)
     )
+
+
+ONE_RUN = Section(summary, details)
