@@ -192,6 +192,22 @@ def test_a_plan_may_depend_on_what_was_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("guessing")
+def test_a_plan_is_made_again_only_when_its_cells_are_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A plan may read large files to know its cells."""
+    known: list[int] = []
+
+    def plan(settings: SearchSettings, finished: Finished) -> Sequence[Cell]:  # noqa: ARG001
+        known.append(len(finished.runs))
+        return [Cell(str(number), "guess", GuessSettings(number)) for number in (1, 2, 3)]
+
+    monkeypatch.setattr(sys.modules[__name__], "SEARCH", StudyPlan("Three", plan, largest))
+    find_job("search").run(SearchSettings(), place=RunPlace(tmp_path, "s"), console=QUIET)
+    assert known == [0, 3]
+
+
+@pytest.mark.usefixtures("guessing")
 def test_a_mistake_in_the_first_cell_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -208,7 +224,7 @@ def test_a_cell_waits_for_what_it_needs_and_for_nothing_that_nobody_plans() -> N
     assert ready([second, first], {}) == [first]
     assert ready([second, first], {"a": run}) == [second]
     assert ready([second, first], {"a": run, "b": run}) == []
-    with pytest.raises(AssertionError, match=r"wait for cells that nobody plans: \['b'\]"):
+    with pytest.raises(AssertionError, match=r"wait for cells that are not planned: \['b'\]"):
         ready([second], {})
     with pytest.raises(AssertionError, match="two cells share a name"):
         ready([first, Cell("a", "other", None)], {})

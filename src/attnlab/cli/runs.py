@@ -15,7 +15,7 @@ app = group("Look at what was run.")
 @app.command("list", epilog="Example: attnlab runs list --json")
 def list_(runs: RunsFolder = Path("runs"), as_json: AsJson = False) -> None:
     """List the runs of a folder and of the studies in it, newest first."""
-    from attnlab.runs.directory import list_runs
+    from attnlab.runs.listing import list_runs
 
     found, problems = list_runs(runs)
     if as_json:
@@ -33,12 +33,6 @@ def list_(runs: RunsFolder = Path("runs"), as_json: AsJson = False) -> None:
 def _complete_run(incomplete: str) -> list[str]:
     """Offer the runs of the default folder to the shell."""
     return [path.name for path in Path("runs").glob(f"{incomplete}*") if path.is_dir()]
-
-
-def _path(name: str, runs: Path) -> Path:
-    """Find a run or study by its name in the folder of runs, or by its path."""
-    by_name = runs / name
-    return by_name if by_name.exists() or not Path(name).exists() else Path(name)
 
 
 RUN = typer.Argument(help="Name or path of a run.", autocompletion=_complete_run)
@@ -60,9 +54,10 @@ def show(
     from attnlab.report.terminal import run_story, runs_table
     from attnlab.runs.directory import Run
     from attnlab.runs.files import read_json
+    from attnlab.runs.listing import locate
     from attnlab.runs.study import STUDY, Study
 
-    path = _path(run, runs)
+    path = locate(run, runs)
     if (path / STUDY).exists():
         if as_json:
             print_json(read_json(path / STUDY))
@@ -90,10 +85,11 @@ def compare(
     Runs that differ only in their seed count as one condition with several seeds.
     """
     from attnlab.runs.directory import Run
+    from attnlab.runs.listing import locate
 
     if len(set(run)) < 2:
         raise UserError("a comparison needs at least two different runs.")
-    opened = [Run.open(_path(name, runs)) for name in dict.fromkeys(run)]
+    opened = [Run.open(locate(name, runs)) for name in dict.fromkeys(run)]
 
     from attnlab.evaluation.comparison import compare as compare_runs
     from attnlab.report.sections.comparison import comparison_blocks, comparison_json
@@ -115,6 +111,7 @@ def report(
 ) -> None:
     """Write a self-contained page about runs, or about one study, with every figure as a file."""
     from attnlab.recipes.reporting import report_on
+    from attnlab.runs.listing import locate
 
-    paths = [_path(name, runs) for name in run]
+    paths = [locate(name, runs) for name in run]
     typer.echo(report_on(paths, out, as_markdown=markdown))

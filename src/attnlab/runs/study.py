@@ -7,7 +7,6 @@
 A user may write a ``study.json`` by hand: `{"title": "…", "runs": ["a", "b"]}`.
 """
 
-import json
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,19 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from attnlab.errors import DamagedFileError, UserError
-from attnlab.runs.directory import (
+from attnlab.runs.directory import METRICS, RECORD, Run, RunPlace
+from attnlab.runs.files import naming_the_path, read_json, replace_file, to_json
+from attnlab.runs.folders import (
     FORMAT,
-    METRICS,
-    RECORD,
-    Run,
-    RunPlace,
-    differences,
-    is_empty_folder,
+    is_free,
     make_folder,
     refuse_other_format,
-    run_name,
+    refuse_other_settings,
 )
-from attnlab.runs.files import naming_the_path, read_json, replace_file, to_json
 
 STUDY, CELLS = "study.json", "cells"
 
@@ -70,24 +65,17 @@ class Study:
         cls, job: str, settings: Mapping[str, Any], place: RunPlace, *, title: str
     ) -> "Study":
         """Make the folder of a study, or go on with the one that has these settings."""
-        path = place.root / run_name(job, settings, place.name)
-        wanted = json.loads(json.dumps({"job": job, "settings": settings}))
-        is_new = not (path / STUDY).exists()
-        if not is_new:
-            there = read_json(path / STUDY)
-            refuse_other_format(path, there)
-            changed = list(differences({k: there.get(k) for k in wanted}, wanted))
-            if changed:
-                told = "; ".join(f"{key}: {old!r} there, {new!r} now" for key, old, new in changed)
-                raise UserError(
-                    f"the study {path} exists with other settings ({told}). Choose another --name,"
-                    " or delete that folder."
-                )
-        elif path.exists() and not is_empty_folder(path):
-            raise UserError(f"{path} exists and is no study. Choose another --name.")
-        else:
+        path = place.path(job, settings)
+        wanted = {"job": job, "settings": settings}
+        is_new = False
+        if is_free(path):
             content = {"format": FORMAT, **wanted, "title": title, "notes": [], "runs": []}
             is_new = make_folder(path, STUDY, content | {CELLS: []})
+        if not (path / STUDY).exists():
+            raise UserError(f"{path} exists and is no study. Choose another --name.")
+        there = read_json(path / STUDY)
+        refuse_other_format(path, there)
+        refuse_other_settings(f"study {path}", there, wanted)
         return replace(cls.open(path), is_new=is_new)
 
     @classmethod

@@ -15,6 +15,7 @@ from attnlab.recipes.closing import Splits, close_run
 from attnlab.recipes.without_training import run_without_training
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.runs.files import naming_the_path, read_json, replace_file, to_json
+from attnlab.runs.folders import differences
 
 CORPUS, SETTINGS = "wiki.txt", "world.json"
 TRAIN, DEV = "birth_places_train.tsv", "birth_dev.tsv"
@@ -85,11 +86,9 @@ def _refuse_other_settings(settings: WorldSettings, folder: Path) -> None:
     path = folder / SETTINGS
     if not path.exists():
         return
-    there, wanted = read_json(path), to_dict(settings)
     changes = [
-        f"{key}: {there.get(key)!r} there, {wanted.get(key)!r} now"
-        for key in sorted(there.keys() | wanted.keys())
-        if there.get(key) != wanted.get(key)
+        f"{key}: {old!r} there, {new!r} now"
+        for key, old, new in differences(read_json(path), to_dict(settings))
     ]
     if changes:
         raise UserError(
