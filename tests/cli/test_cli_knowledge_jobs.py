@@ -235,18 +235,18 @@ FINETUNE_MISTAKES = {
     "no tokenizer": (FINETUNE, "a model that was not pretrained needs --corpus, which its"),
     "no such start": ([*FINETUNE, "--start", "runs/none"], "there is no run runs/none."),
     "a start that is no run": (
-        [*FINETUNE, "--start", "world"], "world is no run directory: it holds no config.json."
+        [*FINETUNE, "--start", "world"], "world is not a run directory: it has no config.json."
     ),
     "a start that is not finished": (
         [*FINETUNE, "--start", "runs/older"],
-        "runs/older is no finished run of knowledge pretrain or finetune: there is no model to",
+        "runs/older is not a finished run of knowledge pretrain or finetune, so it has no model",
     ),
     "unknown recipe": ([*FINETUNE, "--recipe", "best"], "no recipe is called 'best'. Known:"),
     "missing questions": (["knowledge", "finetune", "gone"], "there is no file gone."),
     "no corpus": (["knowledge", "pretrain"], "there is nothing to do: give a corpus to read"),
     "asked of no run": ([*EVALUATE, "runs/none", TEST], "there is no run runs/none."),
     "asked of an unfinished run": (
-        [*EVALUATE, "runs/older", TEST], "runs/older is no finished run of knowledge pretrain"
+        [*EVALUATE, "runs/older", TEST], "runs/older is not a finished run of knowledge pretrain"
     ),
 }  # fmt: skip
 
@@ -298,7 +298,7 @@ def test_a_run_does_not_go_on_with_other_data(
     original = (tmp_path / changed).read_bytes()
     (tmp_path / changed).write_bytes(original.replace(b"Where", b"When").replace(b". ", b".  ", 1))
     err = unchanged(tmp_path, attnlab, *words)
-    assert f"{changed} has changed since cut was begun, so the run cannot go on" in err
+    assert f"{changed} has changed since cut was begun, so the run cannot resume" in err
     (tmp_path / changed).write_bytes(original)
     code, _, err = attnlab(*words)
     assert code == 0, err
@@ -383,7 +383,9 @@ def test_people_are_held_out_only_if_the_start_has_not_learned_them(attnlab: Att
     words = [*FINETUNE, "--length", "1 step", "--held-out", "0.4", "--start"]
     code, _, err = attnlab(*words, "runs/all")
     assert code == 2
-    assert "held_out = 0.4 asks people whose questions runs/all may have learned already" in err
+    assert (
+        "held_out = 0.4 would evaluate on questions that runs/all may have been trained on" in err
+    )
     go(attnlab, *words, "runs/some")
 
 

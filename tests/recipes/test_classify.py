@@ -292,7 +292,7 @@ def too_many_labels(settings: ClassifySettings) -> ClassifySettings:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (wrong_vocabulary, "has 23 tokens, but the table of tokens has 22 rows"),
+        (wrong_vocabulary, "has 23 tokens, but the embedding table has 22 rows"),
         (strange_label, r"dev\.csv, line 26: the label '6' is none of the 5 classes"),
         (too_long, "max_len = 21 is more than the 20 positions"),
         (too_long_lines, "masked.block = 21 is more than the 20 positions"),
@@ -368,7 +368,7 @@ def test_plain_runs_are_classes_alone_whatever_their_alpha(
     figure = budget_figure(by_budget(runs), runs)
     assert figure.axes[0].get_legend_handles_labels()[1] == [
         "guessing",
-        "classes alone",
+        "classifier alone",
         "alpha = 0.5",
     ]
     dev = tmp_path / "other.csv"
@@ -460,7 +460,7 @@ def test_a_trained_classifier_tells_the_classes_of_new_texts(
     told = find_job("classify-predict").run(asked, place=RunPlace(tmp_path, "new"), console=QUIET)
     assert told.record["scores"] == {}
     asked = PredictSettings(str(told.path), str(unlabelled))
-    with pytest.raises(UserError, match="is no finished run of attnlab classify train"):
+    with pytest.raises(UserError, match="is not a finished run of attnlab classify train"):
         find_job("classify-predict").run(asked, place=RunPlace(tmp_path, "again"), console=QUIET)
 
 

@@ -88,7 +88,7 @@ sys.path.insert(0, ".")
 from attnlab.recipes import jobs
 from attnlab.recipes.jobs import Job
 jobs.JOBS["add"] = Job("add", "adds", "my_jobs:AddSettings", "my_jobs:run_add")
-jobs.JOBS["chain"] = Job("chain", "adds often", "my_jobs:ChainSettings", study_from="my_jobs:CHAIN")
+jobs.JOBS["chain"] = Job("chain", "adds often", "my_jobs:ChainSettings", "my_jobs:CHAIN")
 from rich.console import Console
 from attnlab.recipes.jobs import find_job
 from attnlab.runs.directory import RunPlace
@@ -176,7 +176,7 @@ def guessing(monkeypatch: pytest.MonkeyPatch) -> None:
     here = __name__
     table = {
         "guess": Job("guess", "tries", f"{here}:GuessSettings", f"{here}:run_guess"),
-        "search": Job("search", "finds", f"{here}:SearchSettings", study_from=f"{here}:SEARCH"),
+        "search": Job("search", "finds", f"{here}:SearchSettings", f"{here}:SEARCH"),
     }
     monkeypatch.setattr(jobs, "JOBS", {**jobs.JOBS, **table})
 

@@ -113,7 +113,9 @@ def test_a_plain_name_is_taken_as_it_is(tmp_path: Path, name: str) -> None:
 
 def test_a_runs_folder_that_is_a_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "runs").write_text("", encoding="utf-8")
-    with pytest.raises(UserError, match=rf"^--runs {tmp_path}/runs is not possible: .* no folder"):
+    with pytest.raises(
+        UserError, match=rf"^--runs {tmp_path}/runs is not possible: .* not a folder"
+    ):
         begin(tmp_path / "runs", name="mine")
 
 
@@ -150,7 +152,7 @@ def test_a_crash_just_before_the_folder_gets_its_name_leaves_nothing_that_looks_
 
 def test_a_missing_run_is_named_with_the_command_that_lists_them(tmp_path: Path) -> None:
     with pytest.raises(
-        UserError, match=rf"^there is no run {tmp_path}/x\. `attnlab runs list` shows those"
+        UserError, match=rf"^there is no run {tmp_path}/x\. `attnlab runs list` lists the"
     ):
         Run.open(tmp_path / "x")
 
@@ -164,7 +166,7 @@ def test_what_is_no_run_directory_is_refused(tmp_path: Path, kind: str) -> None:
     else:
         path.write_bytes(b"")
     with pytest.raises(
-        UserError, match=rf"^{path} is no run directory: it holds no config.json\.$"
+        UserError, match=rf"^{path} is not a run directory: it has no config.json\.$"
     ):
         Run.open(path)
 
@@ -172,7 +174,7 @@ def test_what_is_no_run_directory_is_refused(tmp_path: Path, kind: str) -> None:
 def test_a_folder_that_is_no_run_is_not_taken_for_one(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").write_text("years of work", encoding="utf-8")
-    with pytest.raises(UserError, match=r"mine is no run directory"):
+    with pytest.raises(UserError, match=r"mine is not a run directory"):
         begin(tmp_path, name="mine")
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.tex"]
 

@@ -60,7 +60,7 @@ def ask(
 
 
 def _questions() -> Iterator[str]:
-    """Take the lines of a pipe, or ask a person for one after the other, up to an empty line."""
+    """Read the lines of a pipe, or prompt a person until an empty line."""
     if not sys.stdin.isatty():
         yield from (line.strip() for line in sys.stdin if line.strip())
         return

@@ -57,7 +57,7 @@ def _bfloat16(*, is_native: bool) -> str:
     """Say what `precision: auto` comes to."""
     asked = os.environ.get("ATTNLAB_PRECISION")
     if asked and asked not in PRECISIONS:
-        return f"ATTNLAB_PRECISION={asked} is refused: give {' or '.join(PRECISIONS)}"
+        return f"ATTNLAB_PRECISION={asked} is not allowed: give {' or '.join(PRECISIONS)}"
     if asked:
         return f"{'native' if is_native else 'emulated'}: ATTNLAB_PRECISION makes auto {asked}"
     return "native: precision auto takes it" if is_native else "emulated: auto takes float32"

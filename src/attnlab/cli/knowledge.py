@@ -59,7 +59,7 @@ def _write_world(
         Path, typer.Argument(help="Where to write the files; may be new.", metavar="FOLDER")
     ] = Path("world"),
 ) -> None:
-    """Write a world to a folder of the user's, which is no run."""
+    """Write a world to a folder that the user names; it is not a run."""
     settings = request.settings()
 
     from attnlab.recipes.knowledge.world import write_world

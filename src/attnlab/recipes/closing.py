@@ -20,7 +20,7 @@ class Splits:
 
     rows: Mapping[str, Sequence[Row]]
     inputs: Sequence[str]
-    """Fields that a model sees; what is besides is the truth."""
+    """Fields that a model sees; the others are the truth."""
 
     def ledger(self) -> dict[str, Any]:
         """Say what each split holds, and what stands in two of them."""
@@ -41,8 +41,8 @@ def close_run(
 ) -> None:
     """Write down what a run predicted and found; the record comes last and means finished.
 
-    ``train_gold`` are the training answers, whose commonest is what guessing gives; where none are
-    known, the commonest right answer takes its place, which no constant answer can beat.
+    ``train_gold`` are the training answers; always giving the most common one is the baseline.
+    Where none are known, the most common right answer is, which no constant answer can beat.
     """
     for split, rows in predictions.items():
         run.write_predictions(split, rows)

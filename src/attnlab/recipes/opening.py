@@ -30,8 +30,8 @@ class Inputs:
     """What it reads, by the name of the setting."""
     attention: AttentionSettings = AttentionSettings()
     source: Run | None = None
-    """The run whose model it asks: in the precision, and by the way through attention, that the
-    model was trained with."""
+    """The run whose model it evaluates, with the precision and the attention path that the model
+    was trained with."""
 
 
 def finished_run(

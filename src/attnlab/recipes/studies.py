@@ -59,36 +59,32 @@ class StudyPlan(Generic[SettingsT]):
     close: Callable[[SettingsT, Finished], StudyOutcome]
     """Says at the end which runs are compared, and what a reader should know."""
 
+    def __call__(self, job: str, settings: Any, *, place: RunPlace, console: Console) -> Study:
+        """Run every cell that is not finished, in the order of their needs; resumes by itself."""
+        # however a user writes the path, it is the same study
+        path = place.path(job, to_dict(settings)).resolve()
+        done = Finished(path, {})
+        was_finished = (path / STUDY).exists() and Study.open(path).is_finished
 
-def run_study(job: str, settings: Any, *, place: RunPlace, console: Console) -> Study:
-    """Run every cell that is not finished, in the order of their needs; resumes by itself."""
-    # however a user writes the path, it is the same study
-    path = place.path(job, to_dict(settings)).resolve()
-    study_plan: StudyPlan[Any] = find_job(job).study
-    done = Finished(path, {})
-    was_finished = (path / STUDY).exists() and Study.open(path).is_finished
+        def plan() -> list[dict[str, Any]]:
+            if was_finished:
+                return _planned_before(path)  # what it was planned from may be gone
+            return [asdict(cell) for cell in self.plan(settings, done)]
 
-    def plan() -> list[dict[str, Any]]:
-        if was_finished:
-            return _planned_before(path)  # what it was planned from may be gone
-        return [asdict(cell) for cell in study_plan.plan(settings, done)]
-
-    with join_processes() as processes:
-        cells = _cells(processes.from_lead(plan))  # a mistake is found before there is a folder
-        with _begun(job, settings, place, title=study_plan.title, processes=processes):
-            processes.from_lead(partial(_write_plan, path, cells))
-            while waiting := ready(cells, done.runs):
-                cell = waiting[0]
-                run, cell_place = find_job(cell.job).run, RunPlace(path, cell.name)
-                done.runs[cell.name] = run(cell.settings, place=cell_place, console=console)
-                if len(done.runs) == len(cells):
-                    cells = _cells(processes.from_lead(plan))
-                    processes.from_lead(partial(_write_plan, path, cells))
-            if not was_finished:
-                processes.from_lead(
-                    lambda: Study.open(path).close(study_plan.close(settings, done))
-                )
-    return Study.open(path)
+        with join_processes() as processes:
+            cells = _cells(processes.from_lead(plan))  # a mistake is found before there is a folder
+            with _begun(job, settings, place, title=self.title, processes=processes):
+                processes.from_lead(partial(_write_plan, path, cells))
+                while waiting := ready(cells, done.runs):
+                    cell = waiting[0]
+                    run, cell_place = find_job(cell.job).run, RunPlace(path, cell.name)
+                    done.runs[cell.name] = run(cell.settings, place=cell_place, console=console)
+                    if len(done.runs) == len(cells):
+                        cells = _cells(processes.from_lead(plan))
+                        processes.from_lead(partial(_write_plan, path, cells))
+                if not was_finished:
+                    processes.from_lead(lambda: Study.open(path).close(self.close(settings, done)))
+        return Study.open(path)
 
 
 def ready(cells: Sequence[Cell], finished: Mapping[str, Run]) -> list[Cell]:

@@ -17,7 +17,7 @@ def build_report(
     for run in runs:
         _refuse_unfinished_or_damaged(run)
     blocks: list[Block] = [Sentences(notes)] if notes else []
-    blocks += [Heading("What came out"), *section.summary(runs), *section.details(runs)]
+    blocks += [Heading("Results"), *section.summary(runs), *section.details(runs)]
     for run in runs:
         blocks += _how(run)
     return Document(title or (runs[0].name if len(runs) == 1 else f"{len(runs)} runs"), blocks)
@@ -25,7 +25,7 @@ def build_report(
 
 def _refuse_unfinished_or_damaged(run: Run) -> None:
     if not run.finished:
-        raise UserError(f"the run {run.name} is not finished; its command goes on with it.")
+        raise UserError(f"the run {run.name} is not finished; repeat its command to resume it.")
     scored = [split for split in run.record["scores"] if run.has_predictions(split)]
     if not scored:
         raise UserError(f"the run {run.name} has no score with stored predictions to report on.")

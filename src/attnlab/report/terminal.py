@@ -88,11 +88,11 @@ def scores_view(run: Run) -> RenderableType:
 
 
 def answers(rows: Sequence[dict[str, Any]]) -> RenderableType:
-    """Show what was asked with the model's answers, right or wrong where that is known."""
-    table = table_of("input", "answer", "sure", "")
+    """Show inputs with the model's answers, right or wrong where that is known."""
+    table = table_of("input", "answer", "confidence", "")
     for row in rows:
-        asked = shorten(row["input"], LONGEST_SHOWN, placeholder=" …")
-        add_row(table, asked, row["prediction"], percent(row["confidence"]), _verdict(row))
+        shown = shorten(row["input"], LONGEST_SHOWN, placeholder=" …")
+        add_row(table, shown, row["prediction"], percent(row["confidence"]), _verdict(row))
     return table
 
 
@@ -102,11 +102,11 @@ def answer_view(answer: "Answer") -> RenderableType:
     sure, agree = percent(answer.probability), percent(answer.agreement)
     lines = [
         Text.assemble((answer.text or "(nothing)", "bold"), "   ", verdict, f": {answer.reason}"),
-        Text(f"sure {sure}; {agree} of drawn answers agree"),
+        Text(f"confidence {sure}; {agree} of the sampled answers agree"),
     ]
     if answer.runners_up:
         others = ", ".join(f"{text} {percent(likely)}" for text, likely in answer.runners_up)
-        lines.append(Text(f"also drawn: {others}"))
+        lines.append(Text(f"also sampled: {others}"))
     return Group(*lines)
 
 
@@ -118,7 +118,7 @@ def _verdict(row: dict[str, Any]) -> Text:
 
 
 def blocks_view(blocks: Iterable[Block]) -> RenderableType:
-    """Show a report's blocks, but for its figures: a heading stands right above what it heads."""
+    """Show a report's blocks without its figures; no blank line follows a heading."""
     parts: list[RenderableType] = []
     is_below_heading = True
     for block in blocks:
@@ -154,7 +154,7 @@ def table_of(*columns: Column | str) -> RichTable:
 
 
 def add_row(table: RichTable, *cells: str | Text) -> None:
-    """Add a row as it is: what a user or a model wrote is no markup."""
+    """Add a row as it is: what a user or a model wrote is not markup."""
     table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in cells))
 
 

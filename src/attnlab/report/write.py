@@ -25,7 +25,7 @@ def check_figure_path(path: Path) -> None:
 
 
 def save_figure(figure: MatplotlibFigure, path: Path) -> None:
-    """Write one figure, in the form that its name asks for."""
+    """Write one figure; the suffix of the file decides the format."""
     check_figure_path(path)
     replace_file(path, FIGURE_KINDS[path.suffix](figure))
 

@@ -8,7 +8,7 @@
     record.json         scores with n and interval, versions, seconds; its presence means finished
 
 A run without a name is called after its job and the hash of its settings, so that the same command
-finds the same folder: unfinished it goes on, finished it shows its result.
+finds the same folder: it resumes an unfinished run, and shows the result of a finished one.
 """
 
 import json
@@ -56,7 +56,7 @@ class Run:
 
     @classmethod
     def begin(cls, job: str, settings: Mapping[str, Any], place: RunPlace) -> "Run":
-        """Make the directory for these settings, or go on with the one that has them."""
+        """Make the directory for these settings, or continue the one that has them."""
         path = place.path(job, settings)
         config = {"format": FORMAT, "job": job, "settings": settings, "resolved": {}}
         if is_free(path) and make_folder(path, CONFIG, config):
@@ -79,9 +79,9 @@ class Run:
     def open(cls, path: Path) -> "Run":
         """Open a run that exists, to read it."""
         if not path.exists():
-            raise UserError(f"there is no run {path}. `attnlab runs list` shows those there are.")
+            raise UserError(f"there is no run {path}. `attnlab runs list` lists the existing ones.")
         if not (path / CONFIG).exists():
-            raise UserError(f"{path} is no run directory: it holds no {CONFIG}.")
+            raise UserError(f"{path} is not a run directory: it has no {CONFIG}.")
         config = read_json(path / CONFIG)
         kinds = {"job": str, "settings": dict, "resolved": dict}
         missing = [key for key, kind in kinds.items() if not isinstance(config.get(key), kind)]
@@ -134,8 +134,8 @@ class Run:
     def has_changed(self, what: str) -> UserError:
         """Build the error for something that is not what it was when the run was begun."""
         return UserError(
-            f"{what} has changed since {self.name} was begun, so the run cannot go on with it. Put"
-            " it back, or begin another run with --name."
+            f"{what} has changed since {self.name} was begun, so the run cannot resume with it."
+            " Restore it, or start another run with --name."
         )
 
     def metrics(self) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The folders of runs and studies: how they are named, made and told apart."""
+"""The folders of runs and studies: how they are named, made and recognized."""
 
 import hashlib
 import json
@@ -42,7 +42,7 @@ def make_folder(path: Path, name: str, content: Mapping[str, Any]) -> bool:
     """
     for parent in path.parents:
         if parent.exists() and not parent.is_dir():
-            raise UserError(f"--runs {path.parent} is not possible: {parent} is no folder.")
+            raise UserError(f"--runs {path.parent} is not possible: {parent} is not a folder.")
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     with naming_the_path(path):
         temporary.mkdir(parents=True, exist_ok=True)

@@ -21,12 +21,12 @@ from attnlab.runs.study import StudyOutcome
 
 TITLE = "What lets a model say what it has read?"
 NOTES = (
-    "The same people, as many tokens read, the same questions. one: a single biography a person;"
+    "The same people, as many tokens read, the same questions. one: one biography per person;"
     " many: several in other words, for everybody; permuted: their sentences in any order; with"
-    " celebrities: several for some people of train, one for everybody who is asked about."
+    " celebrities: several for some people of train, one for everybody in the evaluation."
     " one-as-views reads the texts of one, not as text but as salient-span views.",
     "Allen-Zhu and Li (2023, arXiv:2309.14316), a GPT-2 and 100,000 people: 9.7 % with one"
-    " biography a person, 96.6 % with five in other words and orders; ordinary people 4.4 %"
+    " biography per person, 96.6 % with five in other words and orders; ordinary people 4.4 %"
     " without celebrities among those read about, 86.8 % with them.",
 )
 

@@ -55,8 +55,8 @@ def _start(settings: FinetuneSettings) -> Saved | None:
     saved = open_saved(Path(settings.start), corpus=settings.corpus, dropout=dropout)
     if settings.held_out and not saved.kept_back(Path(settings.questions), settings.held_out):
         raise UserError(
-            f"held_out = {settings.held_out} asks people whose questions {settings.start} may have"
-            " learned already. Pretrain it with the same questions and the same held_out, or"
+            f"held_out = {settings.held_out} would evaluate on questions that {settings.start} may"
+            " have been trained on. Pretrain it with the same questions and the same held_out, or"
             " without questions."
         )
     return saved
@@ -75,7 +75,7 @@ def _new(settings: FinetuneSettings, texts: KnowledgeTexts, session: Session) ->
     if not texts.corpus:
         raise UserError(
             "a model that was not pretrained needs --corpus, which its tokenizer is made from; or"
-            " give --start RUN, the pretrained run to go on from."
+            " give --start RUN, the pretrained run to start from."
         )
     tokenizer = learn_tokenizer(settings.tokenizer, texts, session)
     return new_language_model(settings.model, tokenizer, max_len=BLOCK, seed=settings.training.seed)

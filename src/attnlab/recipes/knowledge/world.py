@@ -30,7 +30,7 @@ def run_world(
     place: RunPlace,
     console: Console,  # noqa: ARG001 - every job is run alike
 ) -> Run:
-    """Write a world into a run's own folder; files that were taken away are written again."""
+    """Write a world into a run's own folder; missing files are written again."""
 
     def work(run: Run) -> None:
         write_world(settings, run.path)
@@ -61,7 +61,7 @@ def write_world(settings: WorldSettings, folder: Path) -> list[str]:
 
 
 def world_files(world: World, settings: WorldSettings) -> dict[str, bytes]:
-    """Return the files by name; without unseen people there is no file of theirs."""
+    """Return the files by name; without unseen people there is no file of questions about them."""
     files = {
         CORPUS: _lines(world.texts),
         TRAIN: _lines(_labelled(world.train)),
@@ -103,18 +103,19 @@ def _missing(files: Mapping[str, bytes], folder: Path) -> list[str]:
         path = folder / name
         if path.exists() and (name not in files or path.read_bytes() != files[name]):
             raise UserError(
-                f"{path} is not of this world. Give another folder, or take the file away first."
+                f"{path} does not belong to this world. Give another folder, or remove the file"
+                " first."
             )
     return [name for name in files if not (folder / name).exists()]
 
 
 def _summary(world: World) -> Iterator[str]:
-    """Say how many people and texts there are, what is commonest, and show some texts."""
+    """Count the people and texts, name the most common birthplace, and show some texts."""
     place, share = world.commonest_place()
     splits = {"train": world.train, "dev": world.dev, "test": world.test, "unseen": world.unseen}
     yield "people: " + ", ".join(f"{len(people):,} {name}" for name, people in splits.items())
     celebrities = sum(person.celebrity for person in world.everybody)
     yield f"biographies: {len(world.texts):,}; {celebrities:,} people are celebrities"
-    yield f"commonest birthplace: {place}, {percent(share, 1)} of the people"
+    yield f"most common birthplace: {place}, {percent(share, 1)} of the people"
     yield ""
     yield from world.texts[:SAMPLES]

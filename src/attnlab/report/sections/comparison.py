@@ -23,7 +23,7 @@ def summary(runs: Sequence[Run]) -> Iterator[Block]:
     yield from comparison_blocks(comparison)
     caption = (
         f"Every condition's {comparison.metric.title} on {comparison.split} with its 95 % interval;"
-        " dots are seeds, the red mark is what guessing gives."
+        " dots are seeds, the red mark is what guessing would score."
     )
     yield Figure("scores", caption, figures.score_bars(comparison))
 

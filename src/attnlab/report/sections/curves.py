@@ -13,6 +13,6 @@ def curves(runs: Sequence[Run]) -> Iterator[Block]:
     if any("loss" in line for lines in logs.values() for line in lines):
         rates = {run.record.get("steps_per_epoch") for run in runs}
         per_epoch = rates.pop() if len(rates) == 1 else None
-        yield Heading("On the way")
+        yield Heading("Training curves")
         caption = "Training loss; loss and accuracy on train and dev where they were evaluated."
         yield Figure("curves", caption, figures.curves(logs, per_epoch=per_epoch))

@@ -43,7 +43,7 @@ def summary(runs: Sequence[Run]) -> Iterator[Block]:
 
 
 def budget_figure(comparisons: dict[str, Comparison], runs: Sequence[Run]) -> MatplotlibFigure:
-    """Draw a line an alpha; the marks stand beside each other so that intervals stay readable."""
+    """Draw one line per alpha, shifted a little so that the intervals do not overlap."""
     alphas = {run.name: _alpha(run) for run in runs}
     lines: dict[float, list[tuple[int, float, float, float]]] = {}
     for place, comparison in enumerate(comparisons.values()):
@@ -55,14 +55,14 @@ def budget_figure(comparisons: dict[str, Comparison], runs: Sequence[Run]) -> Ma
         axis = figure.subplots()
         for number, alpha in enumerate(sorted(lines)):
             places, scores, lows, highs = zip(*lines[alpha], strict=True)
-            beside = [place + 0.06 * (number - (len(lines) - 1) / 2) for place in places]
+            shifted = [place + 0.06 * (number - (len(lines) - 1) / 2) for place in places]
             errors = [
                 [100 * (s - low) for s, low in zip(scores, lows, strict=True)],
                 [100 * (high - s) for s, high in zip(scores, highs, strict=True)],
             ]
-            label = f"alpha = {alpha:g}" if alpha else "classes alone"
+            label = f"alpha = {alpha:g}" if alpha else "classifier alone"
             axis.errorbar(
-                beside,
+                shifted,
                 [100 * score for score in scores],
                 yerr=errors,
                 color=COLORS[number % len(COLORS)],

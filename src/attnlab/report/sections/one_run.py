@@ -29,7 +29,7 @@ def summary(runs: Sequence[Run]) -> Iterator[Block]:
     best, split = run.record.get("best_step"), run.record.get("chosen_on", "dev")
     if best is not None and split in scores:
         lines.append(
-            f"The weights are those of step {best:,}, chosen on {split}: its score flatters."
+            f"The weights are those of step {best:,}, chosen on {split}: that score is optimistic."
         )
     yield Sentences([line for line in lines if line])
     if warnings := warnings_of(run):
@@ -60,8 +60,8 @@ def _samples(run: Run) -> Iterator[Block]:
 
 def _sample(row: dict[str, Any]) -> list[str]:
     sure = row.get("confidence")
-    told = f"{100 * sure:.0f} %" if isinstance(sure, float) else "–"
-    return [short(row["input"]), short(row["prediction"]), short(row["gold"]), told]
+    confidence = f"{100 * sure:.0f} %" if isinstance(sure, float) else "–"
+    return [short(row["input"]), short(row["prediction"]), short(row["gold"]), confidence]
 
 
 def _ledger(run: Run) -> Iterator[Block]:
