@@ -22,14 +22,6 @@ class Splits:
     inputs: Sequence[str]
     """Fields that a model sees; the others are the truth."""
 
-    def ledger(self) -> dict[str, Any]:
-        """Say what each split holds, and what stands in two of them."""
-        return split_ledger(self.rows, inputs=self.inputs)
-
-    def hashes(self) -> dict[str, list[str]]:
-        """Hash what a model sees of every row."""
-        return {name: row_hashes(rows, inputs=self.inputs) for name, rows in self.rows.items()}
-
 
 def close_run(
     run: Run,
@@ -46,8 +38,8 @@ def close_run(
     """
     for split, rows in predictions.items():
         run.write_predictions(split, rows)
-    for split, hashes in splits.hashes().items():
-        run.write_rows(split, hashes)
+    for split, compared in splits.rows.items():
+        run.write_rows(split, row_hashes(compared, inputs=splits.inputs))
     config = run.config
     run.finish(
         {
@@ -58,7 +50,7 @@ def close_run(
                 if is_labelled(rows)
             },
             "test": "evaluated once" if "test" in predictions else "none",
-            "ledger": splits.ledger(),
+            "ledger": split_ledger(splits.rows, inputs=splits.inputs),
             **found,
             "resolved": config["resolved"],
             **machine.describe(),
