@@ -15,8 +15,8 @@ from rich.console import Console
 from attnlab.errors import UserError
 from attnlab.recipes import jobs
 from attnlab.recipes.jobs import Job, find_job
+from attnlab.recipes.opening import run_without_training
 from attnlab.recipes.studies import Cell, Finished, StudyPlan, ready
-from attnlab.recipes.without_training import run_without_training
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.runs.study import StudyOutcome
 
@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from attnlab.recipes.studies import Cell, StudyPlan
-from attnlab.recipes.without_training import run_without_training
+from attnlab.recipes.opening import run_without_training
 from attnlab.runs.study import StudyOutcome
 
 

@@ -17,27 +17,17 @@ from attnlab.errors import UserError
 
 app = group("Fine-tune a pretrained encoder to classify text.")
 
-COLUMNS = Flag(
-    "columns",
-    "Columns of the files, such as label,text,- where - skips one.",
-    metavar="NAMES",
-)
+COLUMNS = Flag("columns", metavar="NAMES")
 TEXTS = [
-    PathArgument(
-        "train", "Labelled text: .csv (label, text), .tsv (text, label) or .jsonl.", name="texts"
-    ),
+    PathArgument("train", name="texts"),
     PathFlag("dev"),
-    PathFlag("test", "Labelled or unlabelled text to evaluate once, at the end."),
+    PathFlag("test"),
     COLUMNS,
-    Flag("model", "Folder of a pretrained BERT, or its name on the hub.", metavar="MODEL"),
-    PathFlag(
-        "masked.text",
-        "Unlabelled text, one per line, for masked language modelling.",
-        name="mlm-text",
-    ),
-    Flag("max_len", "Maximum tokens per text; longer texts are cut."),
-    Flag("batch_size", "Texts per step."),
-    Flag("training.optimizer.lr", "Peak learning rate."),
+    Flag("model", metavar="MODEL"),
+    PathFlag("masked.text", name="mlm-text"),
+    Flag("max_len"),
+    Flag("batch_size"),
+    Flag("training.optimizer.lr"),
     *TRAINING,
 ]
 """What one run and the runs of a study have in common."""
@@ -57,13 +47,7 @@ def _refuse_alpha_alone(request: Request) -> Any:
 job_command(
     app,
     "classify-train",
-    [
-        *TEXTS,
-        Flag("labels", "Number of labelled texts to use, in proportion to the classes; 0: all."),
-        Flag(
-            "masked.alpha", "Weight of the masked-token loss relative to the classification loss."
-        ),
-    ],
+    [*TEXTS, Flag("labels"), Flag("masked.alpha")],
     about="""Train a classifier, and keep the step that is best on dev.
 
     Example: attnlab classify train train.csv --dev dev.csv --model models/tinybert
@@ -74,11 +58,7 @@ job_command(
 job_command(
     app,
     "classify-predict",
-    [
-        PathArgument("run", is_required=True),
-        PathArgument("texts", is_required=True),
-        COLUMNS,
-    ],
+    [PathArgument("run", is_required=True), PathArgument("texts", is_required=True), COLUMNS],
     about="""Classify the texts of a file, and score the answers if the file has labels.
 
     Example: attnlab classify predict runs/NAME new.csv --outputs classes.txt
@@ -96,13 +76,8 @@ job_command(
             metavar="NUMBERS",
             words={"all": 0},
         ),
-        Flag(
-            "alphas",
-            "Weights of the masked loss, separated by commas.",
-            name="alpha",
-            metavar="NUMBERS",
-        ),
-        Flag("seeds", "Number of runs per cell."),
+        Flag("alphas", name="alpha", metavar="NUMBERS"),
+        Flag("seeds"),
     ],
     about="""Study how few labels are enough, with and without unlabelled text.
 

@@ -38,7 +38,7 @@ class Flag:
 
     key: str
     help: str = ""
-    """Shorter than what the setting says of itself, where that is too long."""
+    """Says what the setting says of itself in other words, where a command needs them."""
     name: str = ""
     """Without dashes; by default the last part of the key."""
     is_path: bool = False
@@ -118,8 +118,8 @@ def take_apart(annotation: Any) -> tuple[Any, str, bool]:
 PathFlag = partial(Flag, is_path=True)
 PathArgument = partial(Flag, is_path=True, is_argument=True)
 TRAINING = [
-    Flag("training.length", "How long to train: '30 epochs', '2M tokens', '60 seconds'."),
-    Flag("training.seed", "Seed of everything random in training."),
+    Flag("training.length", "Training length: '30 epochs', '2M tokens', '60 seconds'."),
+    Flag("training.seed"),
     Flag("training.device"),
 ]
 

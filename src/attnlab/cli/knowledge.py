@@ -20,13 +20,7 @@ from attnlab.cli.options import complete_attention, completing, group
 
 app = group("Pretrain on text, then ask questions about it.")
 
-UNSEEN = PathFlag("unseen", "Questions about people who are not in the corpus.")
-REPORTED = [
-    PathFlag("dev", "Questions to report on; they choose nothing."),
-    PathFlag("test", "Questions to evaluate once, at the end."),
-    UNSEEN,
-    Flag("held_out", "Share of the training questions kept for evaluation."),
-]
+REPORTED = [PathFlag("dev"), PathFlag("test"), PathFlag("unseen"), Flag("held_out")]
 
 
 Recipe = Annotated[
@@ -96,8 +90,8 @@ job_command(
     app,
     "knowledge-pretrain",
     [
-        PathArgument("corpus", "Text file, one document per line."),
-        PathFlag("questions", "Training questions to mix in, question<TAB>answer."),
+        PathArgument("corpus"),
+        PathFlag("questions"),
         *REPORTED,
         Flag(
             "model.attention.name",
@@ -125,9 +119,9 @@ job_command(
     app,
     "knowledge-finetune",
     [
-        PathArgument("questions", "Training questions, question<TAB>answer."),
-        PathFlag("start", "Pretrained run to start from."),
-        PathFlag("corpus", "Without --start: text that the tokenizer is made from."),
+        PathArgument("questions"),
+        PathFlag("start"),
+        PathFlag("corpus"),
         *REPORTED,
         *TRAINING,
     ],
@@ -142,11 +136,11 @@ job_command(
     app,
     "knowledge-evaluate",
     [
-        PathArgument("run", "Finished run with a model, or a .params file.", is_required=True),
+        PathArgument("run", is_required=True),
         PathArgument("questions", is_required=True),
-        UNSEEN,
-        PathFlag("corpus", "For a .params file: the text that it was trained on."),
-        Flag("samples", "Answers to sample per question, to see whether they agree."),
+        PathFlag("unseen"),
+        PathFlag("corpus"),
+        Flag("samples"),
     ],
     about="""Ask a run's model the questions of a file, and score it if the file has the answers.
 
@@ -157,11 +151,7 @@ job_command(
 job_command(
     app,
     "knowledge-world",
-    [
-        Flag("people", "Number of people."),
-        Flag("biographies", "Biographies of everybody, or of each celebrity."),
-        Flag("seed", "Seed of the world."),
-    ],
+    [Flag("people"), Flag("biographies"), Flag("seed")],
     about="""Make up people, and write their biographies and questions as the course's files.
 
     Writes wiki.txt, birth_places_train.tsv, birth_dev.tsv, birth_test_inputs.tsv, birth_test.tsv,

@@ -22,6 +22,10 @@ class Splits:
     inputs: Sequence[str]
     """Fields that a model sees; the others are the truth."""
 
+    def ledger(self) -> dict[str, Any]:
+        """Say what each split holds, and which rows stand in two of them."""
+        return split_ledger(self.rows, inputs=self.inputs)
+
 
 def close_run(
     run: Run,
@@ -50,7 +54,7 @@ def close_run(
                 if is_labelled(rows)
             },
             "test": "evaluated once" if "test" in predictions else "none",
-            "ledger": split_ledger(splits.rows, inputs=splits.inputs),
+            "ledger": splits.ledger(),
             **found,
             "resolved": config["resolved"],
             **machine.describe(),

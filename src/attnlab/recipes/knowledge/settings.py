@@ -80,12 +80,12 @@ class FinetuneSettings(LanguageModelSettings):
     """Everything about ``attnlab knowledge finetune``."""
 
     corpus: str = ""
-    """File that supplies the characters of a new model, or of one of the course's files."""
+    """Text that the tokenizer of a new model, or of a .params file, is made from."""
     questions: str = ""
     """File of training questions, `question<TAB>answer`."""
     start: str = ""
-    """Pretrained run to start from, or one of the course's files; without it, a new model learns
-    from the questions alone."""
+    """Pretrained run to start from, or one of the course's .params files; without it, a new model
+    learns from the questions alone."""
     replay: ObjectiveSettings = ObjectiveSettings("")
     """Objective to train on alongside the questions, against forgetting; none by default."""
     training: TrainingSettings = replace(RECALL_TRAINING, length="10 epochs")
@@ -96,7 +96,7 @@ class EvaluateSettings:
     """Everything about ``attnlab knowledge evaluate``."""
 
     run: str = ""
-    """The run whose model to evaluate."""
+    """Finished run with a model, or one of the course's .params files."""
     questions: str = ""
     """File of questions, with or without answers."""
     unseen: str = ""
@@ -104,7 +104,7 @@ class EvaluateSettings:
     samples: Annotated[int, Ge(0)] = 16
     """Answers to sample per question, to compare with the most likely one; 0 for none."""
     corpus: str = ""
-    """The corpus the model has read, if the model is one of the course's files."""
+    """For a .params file: the text that it was trained on."""
 
 
 @dataclass(frozen=True)

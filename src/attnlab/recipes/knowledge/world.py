@@ -12,7 +12,7 @@ from attnlab.data.world import World, make_world
 from attnlab.errors import UserError
 from attnlab.evaluation.intervals import percent
 from attnlab.recipes.closing import Splits, close_run
-from attnlab.recipes.without_training import run_without_training
+from attnlab.recipes.opening import run_without_training
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.runs.files import naming_the_path, read_json, replace_file, to_json
 from attnlab.runs.folders import differences

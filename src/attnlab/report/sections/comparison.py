@@ -10,7 +10,7 @@ from attnlab.report import figures
 from attnlab.report.calibration import calibration_blocks
 from attnlab.report.document import Block, Figure, Heading, Sentences, Table
 from attnlab.report.sections import Section
-from attnlab.report.sections.curves import curves
+from attnlab.report.sections.one_run import curves
 from attnlab.report.tables import comparison_table, short
 from attnlab.runs.directory import Run
 

@@ -11,7 +11,7 @@ from attnlab.report.document import Block, Figure, Heading
 from attnlab.report.figures import COLORS, STYLE
 from attnlab.report.sections import Section
 from attnlab.report.sections.comparison import comparison_blocks
-from attnlab.report.sections.curves import curves
+from attnlab.report.sections.one_run import curves
 from attnlab.runs.directory import Run
 
 ALL = "all"

@@ -6,10 +6,10 @@ from typing import Any
 from attnlab.evaluation.comparable import SPLITS
 from attnlab.evaluation.guessing import against_guessing
 from attnlab.evaluation.ledger import ledger_notes
+from attnlab.report import figures
 from attnlab.report.calibration import calibration_blocks
-from attnlab.report.document import Block, Heading, Sentences, Table
+from attnlab.report.document import Block, Figure, Heading, Sentences, Table
 from attnlab.report.sections import Section
-from attnlab.report.sections.curves import curves
 from attnlab.report.tables import scores_table, short, warnings_of
 from attnlab.runs.directory import Run
 
@@ -43,6 +43,17 @@ def details(runs: Sequence[Run]) -> Iterator[Block]:
     yield from _samples(run)
     yield from calibration_blocks(run)
     yield from _ledger(run)
+
+
+def curves(runs: Sequence[Run]) -> Iterator[Block]:
+    """Draw losses and accuracies over the steps; nothing for runs that logged none."""
+    logs = {run.name: run.metrics() for run in runs}
+    if any("loss" in line for lines in logs.values() for line in lines):
+        rates = {run.record.get("steps_per_epoch") for run in runs}
+        per_epoch = rates.pop() if len(rates) == 1 else None
+        yield Heading("Training curves")
+        caption = "Training loss; loss and accuracy on train and dev where they were evaluated."
+        yield Figure("curves", caption, figures.curves(logs, per_epoch=per_epoch))
 
 
 def _samples(run: Run) -> Iterator[Block]:
