@@ -421,11 +421,11 @@ def test_every_setting_of_the_knowledge_lab_has_a_meaning(settings: type) -> Non
 
 
 def test_only_options_are_open_to_any_key() -> None:
-    assert [field.key for field in describe(PretrainSettings) if field.is_open] == [
+    assert {field.key for field in describe(PretrainSettings) if field.is_open} == {
         "objective.options",
         "model.attention.options",
         "model.attention.position_options",
         "training.optimizer.options",
         "training.sparse_optimizer.options",
         "training.schedule.options",
-    ]
+    }

@@ -25,8 +25,9 @@ from attnlab.config import from_dict, to_dict
 from attnlab.errors import AttnlabError, UserError
 from attnlab.recipes.classify.settings import MODEL, ClassifySettings
 from attnlab.recipes.classify.texts import files_of
-from attnlab.runs.directory import CONFIG, Run, RunPlace, differences
+from attnlab.runs.directory import CONFIG, Run, RunPlace
 from attnlab.runs.files import sha256_of_files
+from attnlab.runs.folders import differences
 
 FORMATS = (".csv", ".tsv", ".jsonl")
 DASHES = "—–"

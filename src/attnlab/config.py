@@ -100,7 +100,8 @@ def to_yaml(settings: Any) -> str:
 
 def describe(cls: type, prefix: str = "") -> Iterator[SettingField]:
     """List every setting below ``cls`` with its dotted key and the docstring under it."""
-    meanings = _field_docstrings(cls)
+    classes = reversed(cls.__mro__[:-1])  # all but object; the class's own words come last
+    meanings = {name: text for one in classes for name, text in _field_docstrings(one).items()}
     hints = get_type_hints(cls, include_extras=True)
     for field in dataclasses.fields(cls):
         key, kind = prefix + field.name, hints[field.name]

@@ -26,8 +26,7 @@ from attnlab.recipes.knowledge.settings import (
     FinetuneSettings,
     ObjectiveSettings,
     PretrainSettings,
-    finetune_recipe,
-    pretrain_recipe,
+    find_recipe,
 )
 
 RUNS = Path("runs")
@@ -37,14 +36,14 @@ WITHOUT_PRETRAINING = {"course": "10 epochs", "original": "75 epochs"}
 
 def pretrain(options: argparse.Namespace) -> None:
     """Learn from corrupted text, and write the model."""
-    base = pretrain_recipe(_recipe(options))
+    base = find_recipe(_recipe(options)).pretrain
     settings = replace(base, corpus=options.pretrain_corpus_path, **_common(base, options))
     _train("knowledge-pretrain", settings, options)
 
 
 def finetune(options: argparse.Namespace) -> None:
     """Learn from questions, from a pretrained model or from nothing, and write the model."""
-    base = finetune_recipe(_recipe(options))
+    base = find_recipe(_recipe(options)).finetune
     start = options.reading_params_path or ""
     if start:
         _check_variant(Path(start), options)

@@ -15,11 +15,11 @@ from attnlab.report.figures import COLORS, STROKES, STYLE
 from attnlab.report.terminal import add_row, table_of
 
 LONG = 512
-"""From here on the length, not the number of operations, decides what something costs."""
+"""From this length on the time grows with the length rather than with fixed overhead."""
 
 
 def findings_view(report: Mapping[str, Sequence[Finding]]) -> RenderableType:
-    """Show what was found, a table for the functions and one for each class."""
+    """Show what was found: one table for the functions and one per class."""
     parts: list[RenderableType] = []
     for name, findings in report.items():
         table = table_of("", name, "")
@@ -41,7 +41,7 @@ def findings_json(report: Mapping[str, Sequence[Finding]]) -> dict[str, Any]:
     }
 
 
-def portrait_view(info: Mapping[str, Any]) -> RenderableType:
+def variant_view(info: Mapping[str, Any]) -> RenderableType:
     """Show one variant: in words, then what it takes and promises."""
     table = table_of()
     for option, written in info["options"].items():
@@ -61,7 +61,7 @@ def portrait_view(info: Mapping[str, Any]) -> RenderableType:
 
 
 def mutants_view(reports: Mapping[str, Mapping[str, Sequence[Finding]]]) -> RenderableType:
-    """Show which check notices which bug: x where it does."""
+    """Show which check catches which bug: x where it does."""
     parts: list[RenderableType] = []
     for kind in next(iter(reports.values())):
         checks = [finding.what for finding in next(iter(reports.values()))[kind]]
@@ -111,7 +111,9 @@ def costs_figure(costs: Sequence[Cost]) -> Figure:
                     label=name if grows is None else f"{name} (n^{grows:.2f})",
                 )
             axis.set_xlabel("n tokens")
-            axis.set_ylabel("seconds, forward and back" if what == "seconds" else "bytes at once")
+            axis.set_ylabel(
+                "seconds, forward and backward" if what == "seconds" else "bytes at once"
+            )
             axis.set_xscale("log", base=2)
         handles, labels = figure.axes[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=3)

@@ -97,7 +97,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def read_json_lines(path: Path) -> list[dict[str, Any]]:
-    """Read one JSON object a line; a last line without its newline (a crash) is left out."""
+    """Read one JSON object per line; a last line without its newline (a crash) is left out."""
     rows = []
     for number, line in enumerate(path.read_bytes().split(b"\n")[:-1], 1):
         try:

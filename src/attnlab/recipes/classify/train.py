@@ -44,7 +44,7 @@ def run_train(job: str, settings: ClassifySettings, *, place: RunPlace, console:
 
 
 class FineTuning:
-    """A classifier, the texts it learns from, and those it is asked about."""
+    """A classifier, the texts it is trained on, and those it is evaluated on."""
 
     def __init__(
         self,
@@ -132,7 +132,7 @@ def need_texts_and_model(settings: ClassifySettings) -> None:
 
 
 def _read_model(name: str, session: Session) -> Pretrained:
-    """Find a model and read it; a run goes on with the one that it was begun with."""
+    """Find a model and read it; a run resumes only with the model it began with."""
     pretrained = read_bert(Path(session.processes.from_lead(lambda: str(find_model(name)))))
     session.insist("base", pretrained.sha256, what=f"the model {name}")
     return pretrained

@@ -27,12 +27,12 @@ from attnlab.training.settings import TrainingSettings
 from attnlab.training.task import Evaluation
 
 ON_THE_WAY = ("held_out", "dev")
-"""Splits that are asked while training, and always have answers."""
+"""Splits that are evaluated during training; they always have answers."""
 LEAK_ROWS = 2
 
 
 class LanguageModelTraining:
-    """A language model, what it learns from, and the questions that it is asked."""
+    """A language model, what it is trained on, and the questions it is evaluated on."""
 
     def __init__(
         self, lm: LanguageModel, texts: KnowledgeTexts, rows: Epochs[TokenRow], session: Session
