@@ -12,10 +12,43 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attnlab.attention.cache import has_rows
-from attnlab.attention.softmax_core import Context
+from attnlab.attention.context import Context
+from attnlab.attention.functional import merge_heads
+from attnlab.attention.softmax_core import MultiHeadAttention
 
 CHUNK = 64
 """Tokens that are compared pair by pair; what lies before them is met as one sum."""
+
+
+class FeatureAttention(MultiHeadAttention):
+    """A variant of this kind says in ``key_features`` what φ is.
+
+    There are no weights to drop: dropout acts on the outputs.
+    """
+
+    def attend(
+        self, x: Float[Tensor, "B T D"], context: Context, *, need_weights: bool
+    ) -> tuple[Float[Tensor, "B T D"], Float[Tensor, "B H T S"] | None]:
+        """Mix the values by sums of features."""
+        q, k, v = self.project(x)
+        q, k = context.turn(q, k)
+        y, weights = attend_by_sums(
+            self.query_features(q),
+            self.key_features(k),
+            v,
+            context,
+            features_of_keys=self.key_features,
+            need_weights=need_weights,
+        )
+        return self.dropout(merge_heads(y)), weights
+
+    def key_features(self, k: Float[Tensor, "b H S K"]) -> Float[Tensor, "b H S M"]:
+        """Return φ of the keys: positive numbers."""
+        raise NotImplementedError(f"{type(self).__name__} has no features")
+
+    def query_features(self, q: Float[Tensor, "B H T K"]) -> Float[Tensor, "B H T M"]:
+        """Return φ of the queries, the same as the keys' unless they may differ by a factor."""
+        return self.key_features(q)
 
 
 def attend_by_sums(

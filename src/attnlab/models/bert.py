@@ -12,10 +12,10 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from attnlab.attention.context import Context
 from attnlab.attention.contract import AttentionMask, check_length
 from attnlab.attention.functional import merge_heads, split_heads
-from attnlab.attention.softmax_core import Context
-from attnlab.attention.variants.dot_product import DotProduct, dot_product_attention
+from attnlab.attention.variants.dot_product import DotProduct
 from attnlab.dropout import Dropout
 from attnlab.models.sizes import BertSize
 
@@ -76,9 +76,7 @@ class Layer(nn.Module):
             split_heads(part, attn.n_heads)
             for part in (attn.query(head), attn.key(x), attn.value(x))
         )
-        seen, _ = dot_product_attention(
-            q, k, v, context=Context(mask), dropout=attn.dropout, need_weights=False
-        )
+        seen, _ = attn.mix(q, k, v, Context(mask), need_weights=False)
         return self._think(head, attn.proj(merge_heads(seen)))
 
     def _think(
