@@ -263,7 +263,7 @@ def test_a_damaged_best_checkpoint_does_not_lose_the_run(tmp_path: Path) -> None
     damaged.write_bytes(damaged.read_bytes()[:-1])
     log = StringIO()
     state = run(tmp_path, ToyTask(scores=[0.1]), settings, log=log)
-    assert "It was the best one on dev; the search starts afresh." in log.getvalue()
+    assert "It was the best one on dev; the search starts again." in log.getvalue()
     assert (state.best_step, state.best_score) == (12, 0.1)
 
 
