@@ -279,7 +279,7 @@ def test_a_length_in_seconds_may_have_a_long_warm_up(
 ) -> None:
     monkeypatch.setattr(loop, "TIMED_STEPS", 2)
     schedule = ScheduleSettings(warmup=50)
-    settings = replace(SETTINGS, length="1 second", schedule=schedule)
+    settings = replace(SETTINGS, length="60 seconds", schedule=schedule)
     with toy_session(tmp_path, settings) as session:
         assert Training(ToyTask(), settings, session).steps > 50
 

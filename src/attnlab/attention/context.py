@@ -21,7 +21,7 @@ class Context(NamedTuple):
 
     @property
     def n_prefix(self) -> int:
-        """How many keys stand before the tokens."""
+        """How many keys come before the tokens."""
         return 0 if self.prefix is None else self.prefix.keys.shape[2]
 
     def turn(

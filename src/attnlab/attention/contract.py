@@ -36,7 +36,7 @@ class AttentionMask:
     def dense(
         self, n_queries: int, n_keys: int, device: torch.device, *, n_prefix: int = 0
     ) -> Bool[Tensor, "b 1 T S"]:
-        """Return True where a query may look at a key; the last query stands at the last key.
+        """Return True where a query may look at a key; the last query is at the last key.
 
         The keys of a prefix come first and are seen by everybody.
         """

@@ -1,7 +1,7 @@
 """Shared by variants whose score is a product of features, φ(q)·φ(k): sums instead of pairs.
 
 Such attention is φ(q) Σ φ(k) vᵀ over φ(q) Σ φ(k), and the sums do not depend on the query, so that
-a row costs as much as it is long. A 1 is put behind every value; its sum is the denominator.
+the cost is linear in the length. A 1 is appended to every value; its sum is the denominator.
 """
 
 import torch
@@ -15,7 +15,7 @@ from attnlab.attention.functional import merge_heads
 from attnlab.attention.softmax_core import MultiHeadAttention
 
 CHUNK = 64
-"""Tokens that are compared pair by pair; what lies before them is met as one sum."""
+"""Tokens that are compared pair by pair; those before them enter as one sum."""
 
 
 class FeatureAttention(MultiHeadAttention):

@@ -1,4 +1,4 @@
-"""The processes that train together: started by torchrun, or one alone."""
+"""The processes that train together: several started by torchrun, or just one."""
 
 import atexit
 import json

@@ -1,7 +1,4 @@
-"""Linear attention (Katharopoulos et al. 2020, arXiv:2006.16236): no softmax, sums instead.
-
-There are no weights to drop: dropout acts on the outputs.
-"""
+"""Linear attention (Katharopoulos et al. 2020, arXiv:2006.16236): no softmax, sums instead."""
 
 import torch.nn.functional as F
 from jaxtyping import Float
@@ -13,7 +10,7 @@ from attnlab.attention.linear_core import FeatureAttention
 
 @ATTENTION.register("linear")
 class Linear(FeatureAttention):
-    """Each token meets the tokens before as one sum of their features, elu(x) + 1."""
+    """Each token sees the tokens before it as one sum of their features, elu(x) + 1."""
 
     supports = frozenset({"causal", "bidirectional", "cache", "prefix", "weights"})
 

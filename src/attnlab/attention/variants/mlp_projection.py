@@ -13,7 +13,7 @@ from attnlab.errors import UserError
 
 @ATTENTION.register("mlp_projection")
 class MlpProjection(DotProductLayer):
-    """Each token thinks before it asks, answers or tells.
+    """Each token makes its query, key and value with a small network.
 
     ``on`` says which of q, k and v are networks. ``hidden`` is their inner width, d_model if it is
     not given; 0 puts a GELU on the matrix and nothing more.

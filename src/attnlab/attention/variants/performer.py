@@ -26,7 +26,7 @@ LARGEST_EXPONENT = 60.0
 
 @ATTENTION.register("performer")
 class Performer(FeatureAttention):
-    """Each token meets the tokens before as one sum of random features that stand for a softmax.
+    """Each token sees the tokens before it as one sum of random features that replace the softmax.
 
     ``n_features`` is their number, K ln K for heads of width K if it is not given; more come nearer
     to dot-product attention.

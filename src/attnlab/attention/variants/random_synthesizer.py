@@ -16,7 +16,7 @@ from attnlab.attention.variants.synthesizer import SynthesizerLayer
 
 @ATTENTION.register("random_synthesizer")
 class RandomSynthesizer(SynthesizerLayer):
-    """Each position looks at the same positions, whatever stands there."""
+    """Each position looks at the same positions, whatever the tokens are."""
 
     def __init__(self, d_model: int, n_heads: int, max_len: int, **given: Unpack[Given]) -> None:
         super().__init__(d_model, n_heads, max_len, **given)

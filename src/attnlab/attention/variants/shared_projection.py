@@ -17,7 +17,7 @@ from attnlab.attention.variants.dot_product import DotProductLayer
 
 @ATTENTION.register("shared_projection")
 class SharedProjection(DotProductLayer):
-    """Each token asks, answers or tells with the same vector."""
+    """Each token uses the same vector in two roles, or in all three: query, key and value."""
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
-"""Sliding-window attention (Beltagy et al. 2020, arXiv:2004.05150): the nearest tokens alone.
+"""Sliding-window attention (Beltagy et al. 2020, arXiv:2004.05150): only the nearest tokens.
 
 The row is cut into chunks as long as the window. A query then finds all its keys in its own chunk
-and the one before (and after, if it may look ahead), so that a row costs as much as it is long.
+and the one before (and after, if it may look ahead), so that the cost is linear in the length.
 """
 
 from typing import Annotated, Unpack
@@ -57,7 +57,7 @@ class SlidingWindow(MultiHeadAttention):
         *,
         need_weights: bool,
     ) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B H T S"] | None]:
-        """Attend within the window, in chunks unless all pairs are asked for or needed."""
+        """Attend within the window, in chunks unless all pairs are wanted or needed."""
         q = attn_scaled(q, q.shape[-1], 1)
         alone = context.cache is None and context.prefix is None
         if alone and not need_weights and q.shape[2] > self.window:

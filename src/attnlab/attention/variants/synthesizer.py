@@ -1,7 +1,7 @@
 """Dense Synthesizer attention (Tay et al. 2020, arXiv:2005.00743), causal where the mask is.
 
 Row t of the scores is ReLU(x_t A + b₁) B + b₂, one number for each position: it needs no keys, but
-knows nothing of what stands at those positions. Each head has a B of its own; ``shared`` gives all
+knows nothing of the tokens at those positions. Each head has a B of its own; ``shared`` gives all
 heads one, as the knowledge course does. The cost stays quadratic: B is as wide as rows are long.
 """
 
