@@ -15,7 +15,8 @@ from torch import Tensor
 from transformers import BertForSequenceClassification as TheirClassifier
 
 from attnlab.errors import StoppedError, UserError
-from attnlab.models.bert_format import TABLE, Pretrained, read_bert
+from attnlab.models.bert_format import Pretrained, read_bert
+from attnlab.models.bert_names import TABLE
 from attnlab.models.compact_embedding import CompactEmbedding
 from attnlab.recipes.classify import train
 from attnlab.recipes.classify.label_budget import plan

@@ -38,7 +38,7 @@ class Classification:
         self._labelled, self._evaluate = labelled, evaluate
         self._streams: dict[str, Epochs[TextRow]] = {CLASSES: labelled}
         if unlabelled is not None:
-            assert isinstance(model, BertForCLSMLM), "nobody would fill the masked tokens in"
+            assert isinstance(model, BertForCLSMLM), "masked tokens need a head that predicts them"
             self._streams[MASKED] = unlabelled
 
     def batch(self, step: int) -> JointBatch:
@@ -54,7 +54,7 @@ class Classification:
         return amount / a_step
 
     def evaluate(self) -> Evaluation | None:
-        """Score the model as whoever made the task wants it."""
+        """Score the model with the function that the task was given."""
         return self._evaluate()
 
     def loss(self, part: JointBatch) -> Mapping[str, Term]:
@@ -69,7 +69,7 @@ class Classification:
         if unlabelled and unlabelled.weight:
             assert isinstance(self.model, BertForCLSMLM)
             hidden = self.model.body(unlabelled.tokens, unlabelled.types, unlabelled.padding)
-            chosen = unlabelled.targets != IGNORED  # the head is worked out there alone
+            chosen = unlabelled.targets != IGNORED  # the head is computed only there
             scores = self.model.guess(hidden[chosen])
             total = F.cross_entropy(scores, unlabelled.targets[chosen], reduction="sum")
             terms[MASKED] = Term(total, unlabelled.weight, self.alpha)

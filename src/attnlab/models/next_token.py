@@ -32,7 +32,7 @@ class NextToken:
         return self._rows.steps_in(amount, unit)
 
     def evaluate(self) -> Evaluation | None:
-        """Score the model as whoever made the task wants it."""
+        """Score the model with the function that the task was given."""
         return self._evaluate()
 
     def loss(self, part: TokenBatch) -> Mapping[str, Term]:

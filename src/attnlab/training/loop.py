@@ -44,7 +44,7 @@ class TrainingState:
     metrics_bytes: int = 0
 
     def summary(self) -> dict[str, Any]:
-        """Return what belongs into the run's record."""
+        """Return what the run's record holds."""
         return {
             "steps": self.step,
             "best_step": self.best_step,
@@ -88,7 +88,7 @@ class Training:
         if next(self.remaining_steps(), None) is None:
             yield StopRequest()
             return
-        self._open_log()
+        self.session.processes.from_lead(self._open_metrics)
         title, start = self.session.run.name, self.state.step
         display = progress_display(self.session.console, title, start=start, steps=self.steps)
         try:
@@ -104,7 +104,7 @@ class Training:
                 self._metrics.close()
 
     def take_up_the_best(self) -> None:
-        """Leave the weights in place that were best on dev, if dev was to choose."""
+        """Load the weights that were best on dev, if there was a score on dev."""
         if self.state.best_step is not None:
             best = self.checkpoints.load(self.state.best_step)
             load_model_tensors(self.task.model, best.model)
@@ -133,7 +133,7 @@ class Training:
             improved = self._evaluate()
         stop = result.stop_signal
         if last or improved or stop or self.state.stopped_early or step % every.save_every == 0:
-            self._save()
+            self.session.processes.from_lead(self._save)
         if stop:
             raise StoppedError(
                 f"stopped after step {step} of {self.steps}; everything is saved in"
@@ -173,12 +173,9 @@ class Training:
         )
         return improved
 
-    def _open_log(self) -> None:
-        def open_file() -> None:
-            path = self.session.run.path / METRICS
-            self._metrics = MetricsFile(path, keep=self.state.metrics_bytes)
-
-        self.session.processes.from_lead(open_file)
+    def _open_metrics(self) -> None:
+        path = self.session.run.path / METRICS
+        self._metrics = MetricsFile(path, keep=self.state.metrics_bytes)
 
     def _log(self, line: Mapping[str, Any]) -> None:
         """Let the lead write a line; if it cannot, every process learns why."""
@@ -190,19 +187,14 @@ class Training:
         self.session.processes.from_lead(write)
 
     def _save(self) -> None:
-        def write() -> None:
-            assert self._metrics is not None
-            self.state = replace(self.state, metrics_bytes=self._metrics.sync())
-            state = asdict(self.state) | {
-                "optimization": self.optimization.state(),
-                "frozen_sha256": self.frozen_sha256,
-            }
-            self.checkpoints.save(
-                self.state.step,
-                Checkpoint(model_tensors(self.task.model), self.optimization.tensors(), state),
-            )
-
-        self.session.processes.from_lead(write)
+        assert self._metrics is not None
+        self.state = replace(self.state, metrics_bytes=self._metrics.sync())
+        state = asdict(self.state) | {
+            "optimization": self.optimization.state(),
+            "frozen_sha256": self.frozen_sha256,
+        }
+        model, optimizer = model_tensors(self.task.model), self.optimization.tensors()
+        self.checkpoints.save(self.state.step, Checkpoint(model, optimizer, state))
 
     def restore(self) -> None:
         """Take up the newest whole checkpoint, if the run has one."""
@@ -227,15 +219,13 @@ class Training:
         self.task.model.train()
 
     def _forget_a_lost_best(self) -> None:
-        """Go on without the best checkpoint if it is damaged; the search for it starts afresh."""
+        """Go on without the best checkpoint if it is damaged, and look for the best again."""
         best = self.state.best_step
-
-        def problem() -> str | None:
-            return self.checkpoints.problem(best) if best is not None else None
-
-        told = self.session.processes.from_lead(problem)
-        if told:
-            self.session.say(f"{told} It was the best one on dev; the search starts afresh.")
+        if best is None:
+            return
+        problem = self.session.processes.from_lead(lambda: self.checkpoints.problem(best))
+        if problem:
+            self.session.say(f"{problem} It was the best one on dev; the search starts again.")
             self.state = replace(self.state, best_step=None, best_score=None, worse_evaluations=0)
 
     def _count_steps(self) -> int:

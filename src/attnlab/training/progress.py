@@ -14,11 +14,11 @@ class Display:
     """Shows how far a run is; this one, for processes other than the lead, shows nothing."""
 
     def update(self, step: int, *, loss: float, tokens: int) -> None:
-        """Tell that a step is done, with its loss and number of tokens."""
+        """Report a finished step, with its loss and number of tokens."""
 
 
 class Bar(Display):
-    """A bar with loss, tokens a second and time left, for a terminal."""
+    """A bar with loss, tokens per second and time left, for a terminal."""
 
     def __init__(self, progress: Progress, title: str, *, start: int, steps: int) -> None:
         self.progress, self.steps = progress, steps

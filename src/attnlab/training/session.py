@@ -18,7 +18,7 @@ from attnlab.training.settings import TrainingSettings
 
 @dataclass(frozen=True)
 class Session:
-    """A run that this process works on, with everything that was settled about it."""
+    """A run that this process works on, with everything that was decided about it."""
 
     run: Run
     processes: Processes
@@ -27,7 +27,7 @@ class Session:
     """Where to show progress; None in every process but the lead."""
 
     def resolve_once(self, key: str, decide: Callable[[], Any]) -> Any:
-        """Settle an `auto` for all processes, once in the life of the run."""
+        """Decide an `auto` for all processes, once in the life of the run."""
         return self.processes.from_lead(lambda: self.run.resolve_once(key, decide))
 
     def insist(self, key: str, value: Any, *, what: str) -> None:

@@ -9,7 +9,8 @@ from attnlab.assets.models import find_model
 from attnlab.data.text_batches import TextRow
 from attnlab.errors import UserError
 from attnlab.evaluation.metrics import ACCURACY
-from attnlab.models.bert_format import TABLE, Pretrained, hub_name, read_bert, write_bert
+from attnlab.models.bert_format import Pretrained, read_bert, write_bert
+from attnlab.models.bert_names import TABLE, hub_name
 from attnlab.models.classification import Classification
 from attnlab.models.compact_embedding import CompactEmbedding
 from attnlab.recipes.classify.classifier import Classifier, check_fits, new_classifier
