@@ -88,7 +88,9 @@ def computing_like(source: Run | None) -> Hardware:
     """Compute in this process as a run did, without a run of its own."""
     if source:
         fast_path.use(int(source.config["resolved"][FUSED_FROM]))
-    return hardware.use(hardware.choose(_asking(source), local_processes=1))
+    asking = _asking(source)
+    threads = hardware.chosen_threads(asking) or hardware.all_threads()
+    return hardware.use(hardware.choose(asking), threads=threads)
 
 
 def _asking(source: Run | None) -> TrainingSettings:

@@ -24,7 +24,6 @@ class Hardware:
 
     device: torch.device
     precision: str
-    threads: int
 
     def place(self, model: nn.Module) -> None:
         """Move a model to the device; its weights stay in float32 where bfloat16 computes."""
@@ -37,13 +36,22 @@ class Hardware:
         )
 
 
-def choose(settings: TrainingSettings, *, local_processes: int) -> dict[str, str | int]:
-    """Decide device, precision and threads for this machine; the run records them."""
+def choose(settings: TrainingSettings) -> dict[str, str]:
+    """Decide device and precision for this machine; the run records them."""
     device = settings.device if settings.device != "auto" else _best_device()
     auto = settings.precision == "auto"
     precision = (asked_precision() or _best_precision(device)) if auto else settings.precision
-    threads = settings.threads or asked_threads() or max(1, machine.cores() // local_processes)
-    return {"device": device, "precision": precision, "threads": threads}
+    return {"device": device, "precision": precision}
+
+
+def chosen_threads(settings: TrainingSettings) -> int | None:
+    """Return the threads that the settings or the environment ask for; None leaves it open."""
+    return settings.threads or asked_threads()
+
+
+def all_threads(*, local_processes: int = 1) -> int:
+    """Return one thread per core, the cores divided among the processes of this machine."""
+    return max(1, machine.cores() // local_processes)
 
 
 def asked_precision() -> Literal["float32", "bfloat16"] | None:
@@ -93,9 +101,9 @@ def refuse_other_precision(name: str, training: Mapping[str, Any], there: str) -
         )
 
 
-def use(choice: dict[str, str | int]) -> Hardware:
+def use(choice: Mapping[str, str], *, threads: int) -> Hardware:
     """Apply a choice, or say that this machine cannot."""
-    name = str(choice["device"])
+    name = choice["device"]
     available = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": _has_mps()}
     if not available.get(name, False):
         known = ", ".join(name for name, there in available.items() if there)
@@ -103,8 +111,8 @@ def use(choice: dict[str, str | int]) -> Hardware:
     # torchrun numbers the processes of a machine; the number of its GPU is the same
     number = os.environ.get("LOCAL_RANK", "0")
     device = torch.device(f"cuda:{number}" if name == "cuda" else name)
-    torch.set_num_threads(int(choice["threads"]))
-    return Hardware(device, str(choice["precision"]), int(choice["threads"]))
+    torch.set_num_threads(threads)
+    return Hardware(device, choice["precision"])
 
 
 def _has_mps() -> bool:

@@ -7,7 +7,10 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+import torch
+
 from attnlab.errors import DamagedFileError, StoppedError, UserError
+from attnlab.phases import phase, shown_by
 from attnlab.runs.directory import METRICS
 from attnlab.runs.metrics import MetricsFile
 from attnlab.training.checkpoint import (
@@ -20,14 +23,14 @@ from attnlab.training.checkpoint import (
 from attnlab.training.inference import inference
 from attnlab.training.length import count_steps, parse_length
 from attnlab.training.optimization import Optimization
+from attnlab.training.pace import Pace
 from attnlab.training.progress import Display, progress_display
-from attnlab.training.session import Session
-from attnlab.training.settings import ScheduleSettings, TrainingSettings
+from attnlab.training.session import THREADS, Session
+from attnlab.training.settings import TrainingSettings
 from attnlab.training.signals import StopRequest
 from attnlab.training.step import NonFiniteError, Stepper, StepResult
 from attnlab.training.task import Task
-
-TIMED_STEPS = 10
+from attnlab.training.trial import decide_threads, seconds_per_step
 
 
 @dataclass(frozen=True)
@@ -65,17 +68,22 @@ class Training:
                 " on the way: set training.evaluate_every as well."
             )
         session.hardware.place(task.model)
+        torch.set_num_threads(
+            session.resolve_once(THREADS, lambda: decide_threads(task, settings, session))
+        )
         self.steps = self._count_steps()
         groups = task.parameter_groups()
         self.optimization = Optimization(task.model, groups, settings, steps=self.steps)
-        self.stepper = self._stepper(self.optimization)
+        self.stepper = Stepper(
+            task, self.optimization, settings, session.hardware, session.processes
+        )
         self.checkpoints = Checkpoints(
             session.run.path / "checkpoints", keep_last=settings.keep_last
         )
         self.frozen_sha256 = frozen_sha256(task.model)
         self.state = TrainingState()
         self._metrics: MetricsFile | None = None
-        self._progress = Display()
+        self._progress, self._pace = Display(), Pace()
 
     def remaining_steps(self) -> Iterator[int]:
         """Count the steps that are left, as long as nothing stops the run early."""
@@ -92,7 +100,7 @@ class Training:
         title, start = self.session.run.name, self.state.step
         display = progress_display(self.session.console, title, start=start, steps=self.steps)
         try:
-            with StopRequest() as stop, display as self._progress:
+            with StopRequest() as stop, display as self._progress, shown_by(self._progress.note):
                 yield stop
         except NonFiniteError as error:
             newest = next(iter(self.checkpoints.steps()), None)
@@ -111,9 +119,12 @@ class Training:
 
     def finish_step(self, step: int, result: StepResult, began: float) -> None:
         """Log, evaluate and save as the settings say; leave if a signal asked for it."""
+        took = time.perf_counter() - began
         self._progress.update(step, loss=result.loss, tokens=result.tokens)
+        if slowdown := self._pace.slowdown(result.tokens, took):
+            self.session.say(slowdown)
         last, every = step == self.steps, self.settings
-        seconds = self.state.seconds + time.perf_counter() - began
+        seconds = self.state.seconds + took
         tokens = self.state.tokens + result.tokens
         self.state = replace(self.state, step=step, tokens=tokens, seconds=seconds)
         if last or step % every.log_every == 0:
@@ -144,7 +155,7 @@ class Training:
     def _evaluate(self) -> bool:
         """Score the model; return whether it is the best so far."""
         began = time.perf_counter()
-        with inference(self.task.model, self.session.hardware):
+        with phase("evaluating"), inference(self.task.model, self.session.hardware):
             evaluation = self.task.evaluate()
         if evaluation is None:
             return False
@@ -157,7 +168,11 @@ class Training:
         seconds = round(time.perf_counter() - began, 3)
         took = {"seconds": round(self.state.seconds, 3), "evaluation_seconds": seconds}
         self._log({"step": step, **evaluation.metrics, **took})
-        return score is not None and self._is_best(float(score))
+        if score is None:
+            return False
+        improved = self._is_best(float(score))
+        self._progress.evaluated(float(score), best=self.state.best_score)
+        return improved
 
     def _is_best(self, score: float) -> bool:
         """Note a score on dev; return whether it is the best so far."""
@@ -215,6 +230,7 @@ class Training:
             load_model_tensors(self.task.model, checkpoint.model)
             self.optimization.load(checkpoint.optimizer, saved.pop("optimization"))
             self.state = TrainingState(**saved)
+            self.session.say(f"resumed at step {step:,} of {self.steps:,}")
             self._forget_a_lost_best()
         self.task.model.train()
 
@@ -232,29 +248,11 @@ class Training:
         length = parse_length(self.settings.length)
         decided = self.session.run.config["resolved"].get("steps")
         steps = decided or count_steps(
-            length, steps_in=self.task.steps_in, seconds_per_step=self._seconds_per_step
+            length,
+            steps_in=self.task.steps_in,
+            seconds_per_step=lambda: seconds_per_step(self.task, self.settings, self.session),
         )
         return int(self.session.resolve_once("steps", lambda: steps))
-
-    def _seconds_per_step(self) -> float:
-        """Time a few steps, then put the weights back as they were."""
-        before = {n: t.clone() for n, t in model_tensors(self.task.model).items()}
-        plain = replace(self.settings, schedule=ScheduleSettings())
-        groups, steps = self.task.parameter_groups(), 2 * TIMED_STEPS
-        stepper = self._stepper(Optimization(self.task.model, groups, plain, steps=steps))
-        self.task.model.train()
-        for step in range(1, TIMED_STEPS + 1):
-            stepper.take(step)  # the first steps are slower: caches fill, memory is mapped
-        began = time.perf_counter()
-        for step in range(TIMED_STEPS + 1, 2 * TIMED_STEPS + 1):
-            stepper.take(step)
-        elapsed = time.perf_counter() - began
-        load_model_tensors(self.task.model, before)
-        return elapsed / TIMED_STEPS
-
-    def _stepper(self, optimization: Optimization) -> Stepper:
-        session = self.session
-        return Stepper(self.task, optimization, self.settings, session.hardware, session.processes)
 
 
 def train(task: Task[Any], settings: TrainingSettings, session: Session) -> TrainingState:

@@ -15,6 +15,9 @@ from attnlab.training.distributed import Processes, join_processes
 from attnlab.training.hardware import Hardware, refuse_other_precision
 from attnlab.training.settings import TrainingSettings
 
+THREADS = "threads"
+"""Where a run that trains keeps the number of threads it was begun with."""
+
 
 @dataclass(frozen=True)
 class Session:
@@ -66,12 +69,16 @@ def open_session(
 
         run = Run(Path(processes.from_lead(begin)))
         choice = processes.from_lead(
-            lambda: run.resolve_once(
-                "hardware", lambda: hardware.choose(training, local_processes=processes.local_size)
-            )
+            lambda: run.resolve_once("hardware", lambda: hardware.choose(training))
         )
         refuse_other_precision(run.name, to_dict(training), choice["precision"])
-        session = Session(run, processes, hardware.use(choice), console if processes.lead else None)
+        threads = (
+            processes.from_lead(lambda: run.config["resolved"].get(THREADS))
+            or hardware.chosen_threads(training)
+            or hardware.all_threads(local_processes=processes.local_size)
+        )
+        used = hardware.use(choice, threads=threads)
+        session = Session(run, processes, used, console if processes.lead else None)
         begun_with = session.resolve_once("processes", lambda: processes.size)
         if begun_with != processes.size:
             session.say(
