@@ -32,6 +32,12 @@ from attnlab.attention.functional import (
 )
 from attnlab.dropout import Dropout
 
+Queries = Float[Tensor, "B H T K"]
+Keys = Float[Tensor, "B H S K"]
+"""Of the values, too."""
+Weights = Float[Tensor, "B H T S"]
+"""Of the scores, too: one row per query, one column per key."""
+
 
 class Given(TypedDict, total=False):
     """What the model gives to its attention; a variant with options of its own passes it on."""
@@ -94,26 +100,22 @@ class AttentionLayer(nn.Module):
 
     def mix(
         self,
-        q: Float[Tensor, "B H T K"],
-        k: Float[Tensor, "B H S K"],
-        v: Float[Tensor, "B H S K"],
+        q: Queries,
+        k: Keys,
+        v: Keys,
         context: Context,
         *,
         need_weights: bool,  # noqa: ARG002 - some save work without them
-    ) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B H T S"] | None]:
+    ) -> tuple[Queries, Weights | None]:
         """Mix the values by their weights."""
         weights = self.weights(q, k, context)
         return compute_outputs(self.dropout(weights), v), weights
 
-    def weights(
-        self, q: Float[Tensor, "B H T K"], k: Float[Tensor, "B H S K"], context: Context
-    ) -> Float[Tensor, "B H T S"]:
+    def weights(self, q: Queries, k: Keys, context: Context) -> Weights:
         """Return how much each query takes from each key."""
         return masked_softmax(self.score(q, k), context.bias(q, k))
 
-    def score(
-        self, q: Float[Tensor, "B H T K"], k: Float[Tensor, "B H S K"]
-    ) -> Float[Tensor, "B H T S"]:
+    def score(self, q: Queries, k: Keys) -> Weights:
         """Return how well each query matches each key."""
         raise NotImplementedError(f"{type(self).__name__} has no score")
 

@@ -3,11 +3,10 @@
 from typing import Unpack
 
 import torch
-from jaxtyping import Float
-from torch import Tensor, nn
+from torch import nn
 
 from attnlab.attention import ATTENTION
-from attnlab.attention.softmax_core import Given, MultiHeadAttention
+from attnlab.attention.softmax_core import Given, Keys, MultiHeadAttention, Queries, Weights
 
 
 @ATTENTION.register("additive")
@@ -20,9 +19,7 @@ class Additive(MultiHeadAttention):
         super().__init__(d_model, n_heads, max_len, **given)
         self.judge = nn.Parameter(torch.randn(n_heads, d_model // n_heads))
 
-    def score(
-        self, q: Float[Tensor, "B H T K"], k: Float[Tensor, "B H S K"]
-    ) -> Float[Tensor, "B H T S"]:
+    def score(self, q: Queries, k: Keys) -> Weights:
         """Let each head's vector judge tanh(q + k)."""
         hidden = torch.tanh(q[:, :, :, None] + k[:, :, None])  # (B, H, T, S, K)
         return torch.einsum("bhtsk,hk->bhts", hidden, self.judge)

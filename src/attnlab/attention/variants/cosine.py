@@ -5,13 +5,12 @@ from typing import Unpack
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float
-from torch import Tensor, nn
+from torch import nn
 
 from attnlab.attention import ATTENTION
 from attnlab.attention.contract import CAPABILITIES
 from attnlab.attention.functional import pairwise_similarities
-from attnlab.attention.softmax_core import Given, MultiHeadAttention
+from attnlab.attention.softmax_core import Given, Keys, MultiHeadAttention, Queries, Weights
 
 SHARPNESS = 10.0
 """Where it begins: a key in the query's direction counts e^10 times one at right angles."""
@@ -27,9 +26,7 @@ class Cosine(MultiHeadAttention):
         super().__init__(d_model, n_heads, max_len, **given)
         self.log_sharpness = nn.Parameter(torch.full((n_heads,), math.log(SHARPNESS)))
 
-    def score(
-        self, q: Float[Tensor, "B H T K"], k: Float[Tensor, "B H S K"]
-    ) -> Float[Tensor, "B H T S"]:
+    def score(self, q: Queries, k: Keys) -> Weights:
         """Multiply the cosines by a factor that each head learns."""
         cosines = pairwise_similarities(F.normalize(q, dim=-1), F.normalize(k, dim=-1))
         return cosines * self.log_sharpness.exp()[:, None, None]

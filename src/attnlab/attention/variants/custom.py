@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attnlab.attention import ATTENTION
-from attnlab.attention.softmax_core import Given, MultiHeadAttention
+from attnlab.attention.softmax_core import Given, Keys, MultiHeadAttention, Queries, Weights
 from attnlab.errors import UserError
 from attnlab.registry import load_part, telling_the_line
 
@@ -37,9 +37,7 @@ class Custom(MultiHeadAttention):
         super().__init__(d_model, n_heads, max_len, **given)
         self.function = negative_distance if score is None else _load(score, d_model // n_heads)
 
-    def score(
-        self, q: Float[Tensor, "B H T K"], k: Float[Tensor, "B H S K"]
-    ) -> Float[Tensor, "B H T S"]:
+    def score(self, q: Queries, k: Keys) -> Weights:
         """Call the function for every pair, all at once."""
         every_key = torch.vmap(self.function, in_dims=(None, 0))
         every_pair = torch.vmap(every_key, in_dims=(0, None))

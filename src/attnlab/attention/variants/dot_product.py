@@ -15,7 +15,15 @@ from attnlab.attention.functional import (
     init_qkv_proj,
     pairwise_similarities,
 )
-from attnlab.attention.softmax_core import AttentionLayer, Given, masked_softmax, null_key_bias
+from attnlab.attention.softmax_core import (
+    AttentionLayer,
+    Given,
+    Keys,
+    Queries,
+    Weights,
+    masked_softmax,
+    null_key_bias,
+)
 
 
 class DotProductLayer(AttentionLayer):
@@ -25,14 +33,8 @@ class DotProductLayer(AttentionLayer):
     null_directions: tuple[str, ...]
 
     def mix(
-        self,
-        q: Float[Tensor, "B H T K"],
-        k: Float[Tensor, "B H S K"],
-        v: Float[Tensor, "B H S K"],
-        context: Context,
-        *,
-        need_weights: bool,
-    ) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B H T S"] | None]:
+        self, q: Queries, k: Keys, v: Keys, context: Context, *, need_weights: bool
+    ) -> tuple[Queries, Weights | None]:
         """Take torch's fused kernel or plain matmuls, whichever is faster here and can do it."""
         # torch's fused kernels give no weights, and on a CPU they cannot drop any
         drops = self.dropout.training and self.dropout.p > 0

@@ -2,13 +2,10 @@
 
 import math
 
-from jaxtyping import Float
-from torch import Tensor
-
 from attnlab.attention import ATTENTION
 from attnlab.attention.contract import CAPABILITIES
 from attnlab.attention.functional import pairwise_similarities
-from attnlab.attention.softmax_core import MultiHeadAttention
+from attnlab.attention.softmax_core import Keys, MultiHeadAttention, Queries, Weights
 
 
 @ATTENTION.register("gaussian")
@@ -17,9 +14,7 @@ class Gaussian(MultiHeadAttention):
 
     supports = frozenset(CAPABILITIES)
 
-    def score(
-        self, q: Float[Tensor, "B H T K"], k: Float[Tensor, "B H S K"]
-    ) -> Float[Tensor, "B H T S"]:
+    def score(self, q: Queries, k: Keys) -> Weights:
         """Take half the squared distances, negative and scaled."""
         # the query's own square does not matter to the softmax, and is left out
         half_square = k.square().sum(-1).div(2)[:, :, None, :]

@@ -8,8 +8,6 @@ hard choice and learns as if it had been the softmax.
 from typing import Unpack
 
 import torch.nn.functional as F
-from jaxtyping import Float
-from torch import Tensor
 
 from attnlab.attention import ATTENTION
 from attnlab.attention.context import Context
@@ -17,7 +15,10 @@ from attnlab.attention.contract import CAPABILITIES
 from attnlab.attention.functional import attn_scaled, pairwise_similarities
 from attnlab.attention.softmax_core import (
     Given,
+    Keys,
     MultiHeadAttention,
+    Queries,
+    Weights,
     masked_softmax,
     null_key_bias,
 )
@@ -44,9 +45,7 @@ class Hard(MultiHeadAttention):
             self.null_directions = null_key_bias(self.positions)
         self.straight_through = straight_through
 
-    def weights(
-        self, q: Float[Tensor, "B H T K"], k: Float[Tensor, "B H S K"], context: Context
-    ) -> Float[Tensor, "B H T S"]:
+    def weights(self, q: Queries, k: Keys, context: Context) -> Weights:
         """Give the whole weight to the best key that may be seen."""
         bias = context.bias(q, k)
         scores = attn_scaled(pairwise_similarities(q, k), q.shape[-1], 1)

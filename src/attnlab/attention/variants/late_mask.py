@@ -8,16 +8,16 @@ next token from that alone.
 from dataclasses import replace
 from typing import Unpack
 
-from jaxtyping import Float
-from torch import Tensor
-
 from attnlab.attention import ATTENTION
 from attnlab.attention.context import Context
 from attnlab.attention.contract import AttentionMask
 from attnlab.attention.functional import apply_naive_causal_mask, attn_scaled, pairwise_similarities
 from attnlab.attention.softmax_core import (
     Given,
+    Keys,
     MultiHeadAttention,
+    Queries,
+    Weights,
     masked_softmax,
     null_key_bias,
 )
@@ -34,9 +34,7 @@ class LateMask(MultiHeadAttention):
         super().__init__(d_model, n_heads, max_len, **given)
         self.null_directions = null_key_bias(self.positions)
 
-    def weights(
-        self, q: Float[Tensor, "B H T K"], k: Float[Tensor, "B H S K"], context: Context
-    ) -> Float[Tensor, "B H T S"]:
+    def weights(self, q: Queries, k: Keys, context: Context) -> Weights:
         """Hide padding before the softmax as everybody does, and the future after it."""
         mask, n_prefix = context.mask, context.n_prefix
         assert context.cache is None, "what leaks from the future is unknown before it is written"

@@ -23,7 +23,10 @@ from attnlab.attention.functional import (
 )
 from attnlab.attention.softmax_core import (
     Given,
+    Keys,
     MultiHeadAttention,
+    Queries,
+    Weights,
     masked_softmax,
     null_key_bias,
 )
@@ -49,14 +52,8 @@ class SlidingWindow(MultiHeadAttention):
         self.window = window
 
     def mix(
-        self,
-        q: Float[Tensor, "B H T K"],
-        k: Float[Tensor, "B H S K"],
-        v: Float[Tensor, "B H S K"],
-        context: Context,
-        *,
-        need_weights: bool,
-    ) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B H T S"] | None]:
+        self, q: Queries, k: Keys, v: Keys, context: Context, *, need_weights: bool
+    ) -> tuple[Queries, Weights | None]:
         """Attend within the window, in chunks unless all pairs are wanted or needed."""
         q = attn_scaled(q, q.shape[-1], 1)
         alone = context.cache is None and context.prefix is None
