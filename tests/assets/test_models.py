@@ -14,7 +14,8 @@ from torch import nn
 from transformers import BertModel
 
 from attnlab.assets import packages
-from attnlab.assets.models import FILES, find_model
+from attnlab.assets.hub import FILES
+from attnlab.assets.models import find_model
 from attnlab.assets.packages import PACKAGED, Packaged
 from attnlab.errors import DamagedFileError, UserError
 from attnlab.models.bert import Bert

@@ -2,6 +2,9 @@
 
 from typing import Any
 
+import typer
+
+from attnlab.cli.assets import complete_data, complete_model
 from attnlab.cli.flags import (
     RUN_OPTIONS,
     TRAINING,
@@ -12,24 +15,39 @@ from attnlab.cli.flags import (
     below,
     job_command,
 )
-from attnlab.cli.options import group
+from attnlab.cli.options import group, process_rank
 from attnlab.errors import UserError
 
 app = group("Fine-tune a pretrained encoder to tell classes of text.")
 
-COLUMNS = Flag(
-    "columns",
-    "What the columns of the files are, as label,text,- : - is left out.",
-    metavar="NAMES",
-)
-TEXTS = [
-    PathArgument(
-        "train", "Labelled text: .csv (label, text), .tsv (text, label) or .jsonl.", name="texts"
+COLUMNS = [
+    Flag(
+        "columns",
+        "Columns of files without a header, as label,text,- : - is left out.",
+        metavar="NAMES",
     ),
-    PathFlag("dev"),
+    Flag("text_column", "What the header or the JSON keys call the text.", metavar="NAME"),
+    Flag("label_column", "What they call the label.", metavar="NAME"),
+    Flag("pair_column", "What they call the second text of a pair.", metavar="NAME"),
+]
+TEXTS = [
+    Flag(
+        "train",
+        "Labelled text: .csv (label, text), .tsv (text, label), .jsonl, or a dataset's name.",
+        name="texts",
+        is_argument=True,
+        complete=complete_data,
+    ),
+    PathFlag("dev", "The same; chooses which step is kept."),
+    Flag("dev_share", "Share of the texts to set aside as dev if no dev is given."),
     PathFlag("test", "The same; evaluated once, at the end."),
-    COLUMNS,
-    Flag("model", "Folder of a pretrained BERT, or its name on the hub.", metavar="MODEL"),
+    *COLUMNS,
+    Flag(
+        "model",
+        "Folder of a pretrained BERT, or its name.",
+        metavar="MODEL",
+        complete=complete_model,
+    ),
     PathFlag(
         "masked.text",
         "Unlabelled text, one per line, for masked language modelling.",
@@ -57,6 +75,9 @@ TEXTS = [
 def train(request: Request) -> Any:
     """Learn to tell classes of text, and keep the step that is best on dev.
 
+    Without arguments it learns from a dataset and a model that the package index has. Without
+    --dev, some of the texts are set aside and not trained on.
+
     Repeat the command to resume an interrupted run or to show a finished one.
     """
     settings = request.settings()
@@ -65,7 +86,21 @@ def train(request: Request) -> Any:
         raise UserError(
             f"{alpha.origin} needs unlabelled text to learn from: give --mlm-text FILE."
         )
+    _tell_defaults(request, settings)
     return settings
+
+
+def _tell_defaults(request: Request, settings: Any) -> None:
+    """Say which data and model are used where the user named none."""
+    from attnlab.assets.catalogue import ASSETS, DEFAULT_DATA, DEFAULT_MODEL
+
+    used = [
+        f"{what} {name} ({ASSETS[name].what})"
+        for key, what, name in (("train", "data", DEFAULT_DATA), ("model", "model", DEFAULT_MODEL))
+        if key not in request.flags and getattr(settings, key) == name
+    ]
+    if used and process_rank() == 0:
+        typer.echo(f"default {'; default '.join(used)}", err=True)
 
 
 @job_command(
@@ -74,7 +109,7 @@ def train(request: Request) -> Any:
     [
         PathArgument("run", is_required=True),
         PathArgument("texts", is_required=True),
-        COLUMNS,
+        *COLUMNS,
     ],
     example="attnlab classify predict runs/NAME new.csv --outputs classes.txt",
     options=(*RUN_OPTIONS, "outputs"),
