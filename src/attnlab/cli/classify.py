@@ -31,11 +31,10 @@ COLUMNS = [
     Flag("pair_column", "What they call the second text of a pair.", metavar="NAME"),
 ]
 TEXTS = [
-    Flag(
+    PathArgument(
         "train",
         "Labelled text: .csv (label, text), .tsv (text, label), .jsonl, or a dataset's name.",
         name="texts",
-        is_argument=True,
         complete=complete_data,
     ),
     PathFlag("dev", "The same; chooses which step is kept."),
@@ -95,12 +94,12 @@ def _tell_defaults(request: Request, settings: Any) -> None:
     from attnlab.assets.catalogue import ASSETS, DEFAULT_DATA, DEFAULT_MODEL
 
     used = [
-        f"{what} {name} ({ASSETS[name].what})"
+        f"no {what} given: {name}, {ASSETS[name].what}"
         for key, what, name in (("train", "data", DEFAULT_DATA), ("model", "model", DEFAULT_MODEL))
         if key not in request.flags and getattr(settings, key) == name
     ]
     if used and process_rank() == 0:
-        typer.echo(f"default {'; default '.join(used)}", err=True)
+        typer.echo("; ".join(used), err=True)
 
 
 @job_command(
