@@ -50,6 +50,19 @@ def test_the_list_has_what_is_known_of_each(attnlab: Attnlab, tmp_path: Path) ->
     assert found["bert"]["what"] == "stands for a/b"
 
 
+def test_a_substitute_and_a_model_of_the_hub_can_be_got(attnlab: Attnlab, tmp_path: Path) -> None:
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / "assets.yaml").write_text("films: made-reviews\nmine: ../bert\n")
+    bert = write_small_bert(tmp_path / "bert")
+    assert attnlab("assets", "get", "films", "mine").out.splitlines() == [
+        f"films  {tmp_path / 'cache' / 'data' / 'made-reviews'}",
+        f"mine  {bert}",
+    ]
+    snapshot = write_small_bert(tmp_path / "hub" / "models--tiny" / "snapshots" / "0")
+    found = attnlab("assets", "get", "tiny")
+    assert (found.code, found.out) == (0, f"tiny  {snapshot}\n"), found.err
+
+
 def test_an_unknown_name_is_a_users_mistake(attnlab: Attnlab) -> None:
     done = attnlab("assets", "get", "bolq")
     assert (done.code, done.out) == (2, "")

@@ -8,8 +8,8 @@ from attnlab.assets.catalogue import ASSETS, Asset
 from attnlab.assets.hub import downloaded_models
 from attnlab.assets.models import find_model
 from attnlab.assets.packages import asset_folder, get_asset, is_cached
-from attnlab.assets.substitutions import substitutions
-from attnlab.errors import unknown_name
+from attnlab.assets.substitutions import substitute, substitutions
+from attnlab.errors import did_you_mean, unknown_name
 
 INDEX, MISSING = "package index", "not here"
 
@@ -43,11 +43,14 @@ def inventory() -> Iterator[Entry]:
 
 def fetch(name: str) -> Path:
     """Get an asset of the table, or a model of the hub, onto this machine."""
-    if name in ASSETS:
-        return get_asset(name)
-    if "/" not in name and name not in (*downloaded_models(), *substitutions()):
-        raise unknown_name("asset", name, ASSETS)
-    return find_model(name)
+    wanted = substitute(name)
+    if wanted in ASSETS:
+        return get_asset(wanted)
+    if Path(wanted).exists():
+        return Path(wanted)
+    if did_you_mean(wanted, ASSETS) and wanted not in downloaded_models():
+        raise unknown_name("asset", wanted, ASSETS)
+    return find_model(wanted)
 
 
 def _entry(name: str, asset: Asset, where: str) -> Entry:

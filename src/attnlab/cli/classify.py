@@ -89,14 +89,14 @@ def train(request: Request) -> Any:
     return settings
 
 
-def _tell_defaults(request: Request, settings: Any) -> None:
+def _tell_defaults(request: Request, settings: Any, section: str = "") -> None:
     """Say which data and model are used where the user named none."""
     from attnlab.assets.catalogue import ASSETS, DEFAULT_DATA, DEFAULT_MODEL
 
     used = [
         f"no {what} given: {name}, {ASSETS[name].what}"
         for key, what, name in (("train", "data", DEFAULT_DATA), ("model", "model", DEFAULT_MODEL))
-        if key not in request.flags and getattr(settings, key) == name
+        if f"{section}{key}" not in request.flags and getattr(settings, key) == name
     ]
     if used and process_rank() == 0:
         typer.echo("; ".join(used), err=True)
@@ -145,4 +145,6 @@ def label_budget(request: Request) -> Any:
 
     Repeat the command to resume; finished cells are not run again.
     """
-    return request.settings()
+    settings = request.settings()
+    _tell_defaults(request, settings.base, "base.")
+    return settings

@@ -81,7 +81,7 @@ class PredictSettings:
     run: str = ""
     """The finished run whose classifier to use."""
     texts: str = ""
-    """File of texts, with or without labels."""
+    """File of texts, with or without labels; or a dataset's split, as boolq:dev."""
     columns: tuple[str, ...] = ()
     """Columns of the file, as in training."""
     text_column: str = ""
