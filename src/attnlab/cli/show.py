@@ -64,6 +64,9 @@ def _show_run(run: "Run") -> None:
         if record.get("test") == "none":
             console.print("test: none")
         console.print()
+    if record.get("dev") == "none":
+        console.print("dev: none")
+        console.print()
     _show_answers(run, console)
     console.print(str(run.path), highlight=False, soft_wrap=True)
 
