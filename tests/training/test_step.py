@@ -8,8 +8,9 @@ import pytest
 import torch
 from toy import BATCH, ToyTask, tensors, toy_stepper
 
+from attnlab.training import step as step_module
 from attnlab.training.settings import OptimizerSettings, TrainingSettings
-from attnlab.training.step import NonFiniteError, Stepper
+from attnlab.training.step import NonFiniteError
 from attnlab.training.task import Term
 
 PLAIN = TrainingSettings(optimizer=OptimizerSettings("sgd", lr=0.1), clip=0, seed=3)
@@ -48,13 +49,13 @@ def test_dividing_each_part_by_its_own_weight_would_be_noticed(
 ) -> None:
     """The mutant: every part's mean counts alike, as in many hand-written loops."""
     whole = after_three_steps(ToyTask(), PLAIN)
-    add_gradients = Stepper._add_gradients
+    add_gradients = step_module._add_gradients
 
-    def by_its_own_weight(self: Stepper, part: Any, _: object, sums: dict[str, float]) -> float:
-        halved = {name: 2 * weight for name, weight in part.weights.items()}
-        return add_gradients(self, part, halved, sums)
+    def by_its_own_weight(terms: Any, weights: Any, _: object, sums: dict[str, float]) -> float:
+        halved = {name: 2 * weight for name, weight in weights.items()}
+        return add_gradients(terms, weights, halved, sums)
 
-    monkeypatch.setattr(Stepper, "_add_gradients", by_its_own_weight)
+    monkeypatch.setattr(step_module, "_add_gradients", by_its_own_weight)
     cut = after_three_steps(ToyTask(), replace(PLAIN, accumulate=2))
     assert any(float((cut[n] - whole[n]).abs().max()) > 1e-3 for n in whole)
 

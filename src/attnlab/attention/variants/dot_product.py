@@ -7,8 +7,14 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from attnlab.attention import ATTENTION, fast_path
+from attnlab.attention.cache import Cache
 from attnlab.attention.context import Bias, Context
-from attnlab.attention.contract import CAPABILITIES
+from attnlab.attention.contract import (
+    CAPABILITIES,
+    AttentionMask,
+    AttentionOutput,
+    Prefix,
+)
 from attnlab.attention.functional import (
     attn_scaled,
     compute_outputs,
@@ -33,13 +39,27 @@ class DotProductLayer(AttentionLayer):
     supports = frozenset(CAPABILITIES)
     null_directions: tuple[str, ...]
 
-    def attend(
-        self, x: Float[Tensor, "B T D"], context: Context, *, need_weights: bool
-    ) -> tuple[Float[Tensor, "B T D"], Weights | None]:
-        """Take torch's fused kernel or plain matmuls, whichever is faster here and can do it."""
+    def forward(
+        self,
+        x: Float[Tensor, "B T D"],
+        *,
+        mask: AttentionMask,
+        cache: Cache | None = None,
+        prefix: Prefix | None = None,
+        need_weights: bool = False,
+    ) -> AttentionOutput:
+        """Let every head attend, and project what the heads found; written out to be read."""
+        context = Context(mask, cache, prefix, self.positions)
         q, k, v = self.project(x)
         q, k = context.turn(q, k)
         k, v = context.extend(k, v)
+        y, weights = self.mix(q, k, v, context, need_weights=need_weights)
+        return AttentionOutput(self.proj(merge_heads(y)), weights if need_weights else None)
+
+    def mix(
+        self, q: Queries, k: Keys, v: Keys, context: Context, *, need_weights: bool
+    ) -> tuple[Queries, Weights | None]:
+        """Take torch's fused kernel or plain matmuls, whichever is faster here and can do it."""
         # torch's fused kernels give no weights, and on a CPU they cannot drop any
         drops = self.dropout.training and self.dropout.p > 0
         if not need_weights and not drops and fast_path.is_fused_faster(k):
@@ -47,13 +67,11 @@ class DotProductLayer(AttentionLayer):
             # the kernel masks the future itself, without T × S numbers
             bias = Bias(None) if is_causal else context.bias(q, k)
             y = F.scaled_dot_product_attention(q, k, v, attn_mask=bias.added, is_causal=is_causal)
-            if bias.fully_masked is not None:
-                y = y.masked_fill(bias.fully_masked, 0.0)
-            return merge_heads(y), None
+            return y if bias.fully_masked is None else y.masked_fill(bias.fully_masked, 0.0), None
         # scaling the queries is scaling the scores, at T × K instead of T × S numbers
         scores = pairwise_similarities(attn_scaled(q, q.shape[-1], 1), k)
         weights = masked_softmax(scores, context.bias(q, k))
-        return merge_heads(compute_outputs(self.dropout(weights), v)), weights
+        return compute_outputs(self.dropout(weights), v), weights
 
 
 @ATTENTION.register("dot_product")
