@@ -27,6 +27,14 @@ def read_corpus(path: Path) -> list[str]:
     return documents
 
 
+def read_running_text(path: Path) -> str:
+    """Read a text whole, blank lines included."""
+    text = "\n".join(_lines(path))
+    if not text.strip():
+        raise UserError(f"{path} is empty: there is no text to learn from.")
+    return text
+
+
 def read_questions(path: Path, *, labelled: bool | None = None) -> list[Question]:
     """Read ``question<TAB>answer`` or questions alone; ``labelled`` insists on one of the two.
 

@@ -37,12 +37,14 @@ def close_run(
     *,
     splits: Splits,
     train_gold: Sequence[str | None] = (),
+    scores: Mapping[str, Mapping[str, Any]] | None = None,
     **found: Any,
 ) -> None:
     """Write down what a run predicted and found; the record comes last and means finished.
 
     ``train_gold`` are the training answers, whose commonest is what guessing gives; where none are
-    known, the commonest right answer takes its place, which no constant answer can beat.
+    known, the commonest right answer takes its place, which no constant answer can beat. ``scores``
+    are those of splits that are not answered right or wrong.
     """
     for split, rows in predictions.items():
         run.write_predictions(split, rows)
@@ -56,7 +58,8 @@ def close_run(
                 split: _score(rows, train_gold)
                 for split, rows in predictions.items()
                 if is_labelled(rows)
-            },
+            }
+            | dict(scores or {}),
             "test": "evaluated once" if "test" in predictions else "none",
             "ledger": splits.ledger(),
             **found,

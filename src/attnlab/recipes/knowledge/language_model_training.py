@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from statistics import fmean
+from typing import Any
 
 from attnlab.checks.leakage import SECONDS_BEFORE_TRAINING, seconds_after_training
 from attnlab.data.batches import Batches, TokenRow
@@ -11,11 +12,13 @@ from attnlab.data.objectives import OBJECTIVES, Objective
 from attnlab.data.tokenizer import Tokenizer
 from attnlab.errors import UserError
 from attnlab.evaluation.accuracy import share_right
+from attnlab.evaluation.held_out_text import SPLIT as HELD_OUT_TEXT
 from attnlab.models.next_token import NextToken
 from attnlab.randomness import rng
 from attnlab.recipes.closing import LAST_STEP, close_run
 from attnlab.recipes.knowledge.calibration import examine
 from attnlab.recipes.knowledge.language_model import LanguageModel, check_questions
+from attnlab.recipes.knowledge.running_text import HeldOutText
 from attnlab.recipes.knowledge.settings import ObjectiveSettings
 from attnlab.recipes.knowledge.texts import KnowledgeTexts
 from attnlab.runs.predictions import column
@@ -28,16 +31,24 @@ from attnlab.training.task import Evaluation
 ON_THE_WAY = ("held_out", "dev")
 """Splits that are asked while training, and always have answers."""
 LEAK_ROWS = 2
+NO_TEXT = HeldOutText()
 
 
 class LanguageModelTraining:
     """A language model, what it learns from, and the questions that it is asked."""
 
     def __init__(
-        self, lm: LanguageModel, texts: KnowledgeTexts, batches: Batches, session: Session
+        self,
+        lm: LanguageModel,
+        texts: KnowledgeTexts,
+        batches: Batches,
+        session: Session,
+        *,
+        held_out_text: HeldOutText = NO_TEXT,
     ) -> None:
         """Check, before anything is learned, that every question fits and nothing leaks."""
         self.lm, self.texts, self.batches, self.session = lm, texts, batches, session
+        self.held_out_text = held_out_text
         for questions in texts.eval_splits.values():
             check_questions(lm, questions)
         longest = sorted(batches.epochs.rows(0), key=lambda row: -len(row.tokens))[:LEAK_ROWS]
@@ -47,7 +58,7 @@ class LanguageModelTraining:
 
     def task(self, training: TrainingSettings) -> NextToken:
         """Return what the loop trains."""
-        if training.patience and "held_out" not in self.texts.eval_splits:
+        if training.patience and not self._chooser:
             raise UserError(
                 f"training.patience = {training.patience} counts evaluations on held-out training"
                 " questions, but none are held out: set held_out as well."
@@ -61,10 +72,31 @@ class LanguageModelTraining:
         self.session.processes.from_lead(lambda: self._close(state, samples))
 
     def _evaluate(self, *, chooses: bool) -> Evaluation | None:
-        """Ask on the way; if it ``chooses`` the best step, then by held-out questions alone."""
+        """Measure on the way; if it ``chooses`` the best step, then by what is held out alone."""
+        logged = self._ask() | {
+            f"{HELD_OUT_TEXT}_{name}": value
+            for name, value in self.held_out_text.metrics(self.lm).items()
+        }
+        if not logged:
+            return None
+        score = {
+            "held_out": logged.get("held_out_accuracy"),
+            HELD_OUT_TEXT: -logged.get(f"{HELD_OUT_TEXT}_loss", 0.0),
+        }
+        return Evaluation(score.get(self._chooser) if chooses else None, logged)
+
+    @property
+    def _chooser(self) -> str:
+        """The split that may choose the step that is kept, if there is one."""
+        if "held_out" in self.texts.eval_splits:
+            return "held_out"
+        return HELD_OUT_TEXT if self.held_out_text.rows else ""
+
+    def _ask(self) -> dict[str, float]:
+        """Ask the questions of some splits, and as many of training."""
         asked = {s: q for s, q in self.texts.eval_splits.items() if s in ON_THE_WAY}
         if not asked:
-            return None
+            return {}
         smallest = min(map(len, asked.values()))
         asked = {"train": self.texts.train[:smallest], **asked}
         logged: dict[str, float] = {}
@@ -74,26 +106,32 @@ class LanguageModelTraining:
                 gold, given = column(answers, "gold"), column(answers, "prediction")
                 logged[f"{split}_accuracy"] = share_right(gold, given)
                 logged[f"{split}_loss"] = fmean(column(answers, "loss"))
-        return Evaluation(logged.get("held_out_accuracy") if chooses else None, logged)
+        return logged
 
     def _close(self, state: TrainingState, samples: int) -> None:
         lm, texts = self.lm, self.texts
         leak = lm.leak(self.leak_rows, seconds=seconds_after_training(state.seconds))
         with inference(lm.model, self.session.hardware):
             found = examine(lm, texts.eval_splits, samples=samples, corpus=texts.corpus)
+            read = self.held_out_text.predictions(lm)
         lm.save(self.session.run)
         close_run(
             self.session.run,
-            found.answers,
-            splits=texts.splits(),
+            {**found.answers, **({HELD_OUT_TEXT: read} if read else {})},
+            splits=texts.splits([row["input"] for row in read]),
+            scores={HELD_OUT_TEXT: self._text_score(read)} if read else {},
             train_gold=[question.answer for question in texts.train],
             confidence=found.confidence,
             leak=leak.to_dict(),
             has_read=bool(texts.corpus),
             steps_per_epoch=self.batches.epochs.per_epoch,
             **state.summary(),
-            chosen_on="held_out" if state.best_step is not None else LAST_STEP,
+            chosen_on=self._chooser if state.best_step is not None else LAST_STEP,
         )
+
+    def _text_score(self, read: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        learned = self.batches.epochs.rows(0)
+        return self.held_out_text.score(read, learned, len(self.lm.tokenizer))
 
 
 def build_objective(

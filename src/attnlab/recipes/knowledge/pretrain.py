@@ -9,6 +9,12 @@ from attnlab.recipes.knowledge.language_model_training import (
     build_objective,
     mixed_rows,
 )
+from attnlab.recipes.knowledge.running_text import (
+    RUNNING_TEXT,
+    HeldOutText,
+    choose_objective,
+    with_running_text,
+)
 from attnlab.recipes.knowledge.settings import PretrainSettings
 from attnlab.recipes.knowledge.texts import files_of, learn_tokenizer, read_texts
 from attnlab.recipes.opening import Inputs, finished_run, open_run
@@ -22,16 +28,20 @@ def run_pretrain(job: str, settings: PretrainSettings, *, place: RunPlace, conso
     if done := finished_run(job, settings, place=place, files=inputs.files):
         return done
     with open_run(job, settings, inputs, place=place, console=console) as session:
+        chosen = choose_objective(settings, session)
         texts, seed = read_texts(settings), settings.training.seed
+        if chosen.name == RUNNING_TEXT:
+            texts = with_running_text(texts, settings)
         tokenizer = learn_tokenizer(settings.tokenizer, texts, session)
-        objective = build_objective(settings.objective, texts.corpus, tokenizer, texts.train)
+        objective = build_objective(chosen, texts.corpus, tokenizer, texts.train)
         max_len = max(BLOCK, objective.longest)
         lm = new_language_model(settings.model, tokenizer, max_len=max_len, seed=seed)
         is_read_only = not settings.questions_write
         questions = [lm.row(q, is_read_only=is_read_only) for q in texts.train]
         rows_of = mixed_rows(objective, questions, seed=seed)
         batches = Batches(rows_of, batch_tokens=settings.batch_tokens, seed=seed)
-        lm_training = LanguageModelTraining(lm, texts, batches, session)
+        held_out = HeldOutText.of(texts.held_out_text or "", tokenizer, block=objective.longest)
+        lm_training = LanguageModelTraining(lm, texts, batches, session, held_out_text=held_out)
         state = train(lm_training.task(settings.training), settings.training, session)
         lm_training.close(state, samples=settings.samples)
         return session.run

@@ -14,6 +14,7 @@ from attnlab.training.settings import OptimizerSettings, ScheduleSettings, Train
 
 Value = TypeVar("Value")
 HeldOut = Annotated[float, Interval(ge=0, lt=1)]
+AUTO = "auto"
 RECALL_TRAINING = TrainingSettings(
     length="4M tokens",
     optimizer=OptimizerSettings("muon", lr=0.02, options={"adamw_lr": 3e-3}),
@@ -35,8 +36,9 @@ class TokenizerSettings:
 class ObjectiveSettings:
     """What the model learns from the corpus."""
 
-    name: str = "salient_spans"
-    """Objective: salient_spans, span_corruption or text."""
+    name: str = AUTO
+    """Objective: auto, salient_spans, span_corruption, text (line by line) or running_text; auto is
+    salient_spans for a corpus of lines `Name. Text`, and running_text for any other."""
     options: dict[str, Any] = field(default_factory=dict)
     """Options of the objective by name, such as block for span_corruption."""
 
@@ -46,7 +48,9 @@ class PretrainSettings:
     """Everything about ``attnlab knowledge pretrain``."""
 
     corpus: str = ""
-    """File with one document per line; `Name. Text` for salient_spans."""
+    """File with one document per line, `Name. Text` for salient_spans; or any running text."""
+    text_held_out: HeldOut = 0.1
+    """Share of running text, at its end, to measure perplexity on; never trained on."""
     questions: str = ""
     """File of training questions to mix in, `question<TAB>answer`; optional."""
     questions_write: bool = False

@@ -10,6 +10,7 @@ from attnlab.data.characters import CharacterTokenizer
 from attnlab.data.knowledge_files import Question, read_corpus, read_questions
 from attnlab.data.tokenizer import Tokenizer
 from attnlab.errors import UserError
+from attnlab.evaluation.held_out_text import SPLIT as HELD_OUT_TEXT
 from attnlab.randomness import rng
 from attnlab.recipes.closing import Splits
 from attnlab.recipes.files import need
@@ -34,10 +35,16 @@ class KnowledgeTexts:
     train: Sequence[Question]
     eval_splits: Mapping[str, Sequence[Question]]
     """By split: held_out, dev, test, unseen."""
+    held_out_text: str | None = None
+    """The end of a running text, which may be empty; None for a corpus of documents."""
 
-    def splits(self) -> Splits:
-        """Return the rows that the ledger compares; splits without any are left out."""
-        return question_splits({"train": self.train, **self.eval_splits})
+    def splits(self, windows: Sequence[str] = ()) -> Splits:
+        """Return the rows that the ledger compares; splits without any are left out.
+
+        ``windows`` are those of the held-out text: rows like the others, without an answer.
+        """
+        text = [Question(window, None, "held-out text") for window in windows]
+        return question_splits({"train": self.train, **self.eval_splits, HELD_OUT_TEXT: text})
 
 
 def question_splits(splits: Mapping[str, Sequence[Question]]) -> Splits:
@@ -91,9 +98,12 @@ def learn_tokenizer(
 def tokenizer_of(settings: TokenizerSettings, texts: KnowledgeTexts) -> Tokenizer:
     """Make the tokenizer of a corpus."""
     if settings.kind == "characters":
-        return characters_of(texts.corpus)
+        return characters_of([*texts.corpus, texts.held_out_text or ""])
     pieces = [part for q in texts.train for part in (q.text, q.answer or "")]
-    return BytePairTokenizer.of([*texts.corpus, *pieces], size=settings.size)
+    if texts.held_out_text is None:
+        return BytePairTokenizer.of([*texts.corpus, *pieces], size=settings.size)
+    text = LINE_END.join(texts.corpus)
+    return BytePairTokenizer.of([text, *pieces], size=settings.size, adds_space=False)
 
 
 def characters_of(corpus: Sequence[str]) -> Tokenizer:

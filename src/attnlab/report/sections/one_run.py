@@ -5,6 +5,7 @@ from typing import Any
 
 from attnlab.evaluation.comparable import SPLITS
 from attnlab.evaluation.guessing import against_guessing
+from attnlab.evaluation.held_out_text import text_sentence
 from attnlab.evaluation.ledger import ledger_notes
 from attnlab.report.calibration import calibration_blocks
 from attnlab.report.document import Block, Heading, Sentences, Table
@@ -37,6 +38,7 @@ def _scores(run: Run) -> Iterator[Block]:
         for split, score in run.record["scores"].items()
         if run.has_predictions(split)
     ]
+    told += [text_sentence(split, score) for split, score in run.record["scores"].items()]
     best, split = run.record.get("best_step"), run.record.get("chosen_on", "dev")
     if best is not None and split in run.record["scores"]:
         told.append(
