@@ -21,6 +21,7 @@ from attnlab.cli.options import (
     complete_positions,
     group,
 )
+from attnlab.cli.write import write
 
 app = group("Pretrain on text, then ask questions about it.")
 
@@ -74,6 +75,9 @@ def demo(request: Request) -> Any:
 
 
 app.command(epilog='Example: attnlab knowledge ask runs/reader "Where was Anders Lund born?"')(ask)
+
+
+app.command(epilog='Example: attnlab knowledge write runs/reader "ROMEO:" --top-k 40')(write)
 
 
 @job_command(

@@ -74,6 +74,12 @@ def complete_positions(incomplete: str) -> list[str]:
     return [name for name in POSITIONS.names() if name.startswith(incomplete)]
 
 
+def run_path(name: str, runs: Path) -> Path:
+    """Find a run or study by its name in the folder of runs, or by its path."""
+    by_name = runs / name
+    return by_name if by_name.exists() or not Path(name).exists() else Path(name)
+
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from attnlab.cli.options import AsJson, RunsFolder, group
+from attnlab.cli.options import AsJson, RunsFolder, group, run_path
 from attnlab.errors import UserError
 
 app = group("Look at what was run.")
@@ -37,12 +37,6 @@ def _complete_run(incomplete: str) -> list[str]:
     return [path.name for path in Path("runs").glob(f"{incomplete}*") if path.is_dir()]
 
 
-def _path(name: str, runs: Path) -> Path:
-    """Find a run or study by its name in the folder of runs, or by its path."""
-    by_name = runs / name
-    return by_name if by_name.exists() or not Path(name).exists() else Path(name)
-
-
 RUN = typer.Argument(help="Name or path of a run.", autocompletion=_complete_run)
 SPLIT = typer.Option(help="Split to compare on; test if all have it, else dev.")
 METRIC = typer.Option(
@@ -66,7 +60,7 @@ def show(
     from attnlab.runs.files import read_json
     from attnlab.runs.study import STUDY, Study
 
-    path = _path(run, runs)
+    path = run_path(run, runs)
     if (path / STUDY).exists():
         study = Study.open(path)
         if as_json:
@@ -98,7 +92,7 @@ def compare(
 
     if len(set(run)) < 2:
         raise UserError("a comparison needs at least two different runs.")
-    opened = [Run.open(_path(name, runs)) for name in dict.fromkeys(run)]
+    opened = [Run.open(run_path(name, runs)) for name in dict.fromkeys(run)]
 
     from rich.console import Console
 
@@ -122,5 +116,5 @@ def report(
     """Write a self-contained page about runs, or about one study, with every figure as a file."""
     from attnlab.recipes.reporting import report_on
 
-    paths = [_path(name, runs) for name in run]
+    paths = [run_path(name, runs) for name in run]
     typer.echo(report_on(paths, out, as_markdown=markdown))
