@@ -9,11 +9,15 @@ from attnlab.data.entries import (
     MOST_BEFORE,
     Entry,
     Span,
+    has_entries,
+    is_entry,
     ordinary_words,
     read_entries,
     read_entry,
     split_name,
 )
+from attnlab.data.settings import WorldSettings
+from attnlab.data.world import make_world
 
 NONE: frozenset[str] = frozenset()
 
@@ -133,3 +137,35 @@ def test_a_corpus_says_for_all_its_lines_what_is_ordinary() -> None:
         ["She", "Lima"],
         ["He", "Rome"],
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("John Stephen. Born in Glasgow.", True),
+        ("J. R. Smith. He sang.", True),
+        ("Bela. Born in Lima.", True),
+        ("John Stephen.", False),
+        ("First Citizen:", False),
+        ("Speak, speak. We hear.", False),
+        ("nothing is capital. Here it is.", False),
+        ("One Two Three Four Five Six Seven. Too many words for a name.", False),
+        ("", False),
+    ],
+)
+def test_an_entry_begins_with_a_short_name_and_has_a_text(line: str, expected: bool) -> None:
+    assert is_entry(line) is expected
+
+
+def test_a_corpus_of_entries_needs_one_in_ten_blank_lines_aside() -> None:
+    other = ["To be, or not to be, that is the question:"] * 9
+    assert has_entries(["Ada Smith. Born in Kent.", *other, *[""] * 90])
+    assert not has_entries(["Ada Smith. Born in Kent.", *other, "Whether 'tis nobler"])
+    assert not has_entries([])
+    assert not has_entries(["", " "])
+
+
+def test_biographies_of_a_made_up_world_are_entries() -> None:
+    world = make_world(WorldSettings(people=20, biographies=2))
+    assert all(map(is_entry, world.texts))
+    assert has_entries(world.texts)

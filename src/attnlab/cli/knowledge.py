@@ -41,15 +41,15 @@ def _complete_recipe(incomplete: str) -> list[str]:
     return [name for name in RECIPES if name.startswith(incomplete)]
 
 
-Recipe = Annotated[
-    str,
-    typer.Option(
-        help="recall: byte pairs, salient spans, n-gram table; course: characters, span"
-        " corruption; original: the course's hyper-parameters too. Defaults here are recall's.",
-        metavar="NAME",
-        autocompletion=_complete_recipe,
-    ),
-]
+RECIPE = typer.Option(
+    help="recall: byte pairs, salient spans, n-gram table; course: characters, span corruption;"
+    " original: the course's hyper-parameters too; text: byte pairs, running text. Defaults here"
+    " are recall's.",
+    metavar="NAME",
+    autocompletion=_complete_recipe,
+)
+Recipe = Annotated[str, RECIPE]
+UsualRecipe = Annotated[str | None, RECIPE]
 Size = Annotated[
     str | None,
     typer.Option(
@@ -120,14 +120,24 @@ def extraction(request: Request) -> Any:
     example="attnlab knowledge pretrain world/wiki.txt --questions world/birth_places_train.tsv"
     " --dev world/birth_dev.tsv --length '60 seconds'",
 )
-def pretrain(request: Request, recipe: Recipe = "recall", size: Size = None) -> Any:
-    """Read a corpus and answer questions about it.
+def pretrain(request: Request, recipe: UsualRecipe = None, size: Size = None) -> Any:
+    """Read a corpus and answer questions about it; or learn to write like any text.
 
-    Repeat the command to resume an interrupted run or to show a finished one.
+    Without --recipe, a corpus whose lines do not begin `Name. Text` is read with the recipe text,
+    and perplexity is measured on its end. Repeat the command to resume an interrupted run or to
+    show a finished one.
     """
     from attnlab.recipes.knowledge.settings import pretrain_recipe
 
-    return request.settings(pretrain_recipe(recipe, size))
+    return request.settings(pretrain_recipe(recipe or _usual_recipe(request), size))
+
+
+def _usual_recipe(request: Request) -> str:
+    """Look into the corpus, wherever it was named."""
+    from attnlab.recipes.knowledge.recipe_choice import recipe_for
+    from attnlab.recipes.knowledge.settings import pretrain_recipe
+
+    return recipe_for(request.resolved(pretrain_recipe("recall")).corpus)
 
 
 @job_command(

@@ -1,7 +1,8 @@
 """Language modelling over running text: windows of one long text, whatever its lines are.
 
-Every epoch cuts other windows. They are spread evenly over the text and begin at a random phase, so
-that an epoch reads nearly every token once, and each token at another position than before.
+Every epoch cuts the text elsewhere, so that each token is read at another position than before. One
+window follows the other; the first and the last are moved inwards to the ends of the text, which
+are therefore read twice, and nothing is left out.
 """
 
 from collections.abc import Collection, Sequence
@@ -36,10 +37,9 @@ class RunningText:
 
     def rows(self, generator: np.random.Generator) -> list[TokenRow]:
         """Cut the windows of an epoch."""
-        n_predicted = len(self._tokens) - 1
-        n_windows = -(-n_predicted // self.longest)
-        n_places = n_predicted - self.longest + 1
-        phases = (np.arange(n_windows) + generator.random()) / n_windows
-        starts = (phases * n_places).astype(np.int64).tolist()
-        size = self.longest + 1  # a model reads all but the last
+        block, last = self.longest, len(self._tokens) - 1 - self.longest
+        n_windows = -(-last // block) + (2 if last else 1)  # the same in every epoch
+        phase = int(generator.integers(block)) + 1 - block
+        starts = np.clip(phase + block * np.arange(n_windows), 0, last).tolist()
+        size = block + 1  # a model reads all but the last
         return [TokenRow(f"from token {at}", self._tokens[at : at + size]) for at in starts]

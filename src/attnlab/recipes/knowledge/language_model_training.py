@@ -52,7 +52,7 @@ class LanguageModelTraining:
         for questions in texts.eval_splits.values():
             check_questions(lm, questions)
         longest = sorted(batches.epochs.rows(0), key=lambda row: -len(row.tokens))[:LEAK_ROWS]
-        self.leak_rows = [row.tokens for row in longest]
+        self.leak_rows = [row.tokens[: lm.model.max_len] for row in longest]
         budget = SECONDS_BEFORE_TRAINING
         session.processes.from_lead(lambda: lm.leak(self.leak_rows, seconds=budget).to_dict())
 

@@ -77,7 +77,7 @@ class HeldOutText:
 
 
 def choose_objective(settings: PretrainSettings, session: Session) -> ObjectiveSettings:
-    """Settle ``auto`` by the lines of the corpus, once in the life of a run, and say so."""
+    """Settle ``auto`` by the corpus, once in the life of a run; announce plain text."""
     chosen, path = settings.objective, Path(settings.corpus)
 
     def decide() -> str:
@@ -86,13 +86,16 @@ def choose_objective(settings: PretrainSettings, session: Session) -> ObjectiveS
         return ENTRIES if has_entries(read_corpus(path)) else RUNNING_TEXT
 
     name = session.resolve_once(OBJECTIVE, decide)
-    if name == RUNNING_TEXT and chosen.name == AUTO:
-        share = settings.text_held_out
-        held_out = f"the last {percent(share)} is held out for perplexity" if share else "all of it"
-        session.say(
-            f"{path.name} has no lines that begin with a name: training on plain text; {held_out}."
-        )
+    if name == RUNNING_TEXT:
+        session.say(_notice(path, settings.text_held_out))
     return replace(chosen, name=name)
+
+
+def _notice(path: Path, share: float) -> str:
+    """Say in a line what plain text is trained on and measured on."""
+    seen = ":" if has_entries(read_corpus(path)) else " has no lines that begin with a name:"
+    held_out = f"the last {percent(share)} is" if share else "nothing is"
+    return f"{path.name}{seen} training on plain text; {held_out} held out for perplexity."
 
 
 def with_running_text(texts: KnowledgeTexts, settings: PretrainSettings) -> KnowledgeTexts:

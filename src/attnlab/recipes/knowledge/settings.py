@@ -130,6 +130,7 @@ class MajoritySettings:
 
 
 CHARACTERS = TokenizerSettings("characters")
+TEXT_MODEL = ModelSettings(128, 4, 4, attention=AttentionSettings(positions="rotary"))
 ALIGNED_SPANS = ObjectiveSettings("span_corruption", {"block": 128, "shift": len("Where was ")})
 COURSE_MODEL = replace(SIZES["course"], dropout=0.0)
 COURSE_OPTIMIZER = OptimizerSettings(
@@ -177,9 +178,19 @@ RECIPES: dict[str, tuple[PretrainSettings, FinetuneSettings]] = {
             ),
         ),
     ),
+    "text": (
+        PretrainSettings(
+            tokenizer=TokenizerSettings(size=1024),
+            objective=ObjectiveSettings("running_text"),
+            model=TEXT_MODEL,
+            training=replace(RECALL_TRAINING, length="1M tokens"),
+        ),
+        FinetuneSettings(tokenizer=TokenizerSettings(size=1024), model=TEXT_MODEL),
+    ),
 }
 """Pretraining and finetuning by name. recall: ours. course: the knowledge course's model,
-characters and objective, trained our way. original: its hyperparameters too, for many hours."""
+characters and objective, trained our way. original: its hyperparameters too, for many hours. text:
+running text, without the n-gram table, which would learn it by heart."""
 
 
 def pretrain_recipe(name: str, size: str | None = None) -> PretrainSettings:
