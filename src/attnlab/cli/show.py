@@ -1,5 +1,6 @@
 """What a person sees of a job that is done: scores, some answers, where everything is."""
 
+import shlex
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from attnlab.runs.study import Study
 
 ANSWERS = 3
+PROMPT_WORDS = 3
 SHOWN_FIRST = ("test", "dev", "held_out")
 
 
@@ -51,6 +53,7 @@ def _show_run(run: "Run") -> None:
             console.print("test: none")
         console.print()
     _show_answers(run, console)
+    _show_how_to_write(run, console)
     console.print(str(run.path), highlight=False, soft_wrap=True)
 
 
@@ -72,6 +75,16 @@ def _show_study(study: "Study") -> None:
             console.print(told, highlight=False, soft_wrap=True)
     page = report_on([study.path], as_markdown=False)
     console.print(str(page), highlight=False, soft_wrap=True)
+
+
+def _show_how_to_write(run: "Run", console: "Console") -> None:
+    """After plain text, print a command that writes on from how its held-out end begins."""
+    from attnlab.evaluation.held_out_text import SPLIT
+
+    if run.has_predictions(SPLIT):
+        prompt = " ".join(run.predictions(SPLIT)[0]["input"].split()[:PROMPT_WORDS])
+        told = f"Let it write: attnlab knowledge write {run.path} {shlex.quote(prompt)}\n"
+        console.print(told, highlight=False, soft_wrap=True, markup=False)
 
 
 def _show_answers(run: "Run", console: "Console") -> None:
