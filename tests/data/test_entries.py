@@ -1,5 +1,7 @@
 """Whose line it is, and the names in it with the words before them."""
 
+from pathlib import Path
+
 import hypothesis
 import pytest
 from hypothesis import given
@@ -16,6 +18,7 @@ from attnlab.data.entries import (
     read_entry,
     split_name,
 )
+from attnlab.data.knowledge_files import read_corpus
 from attnlab.data.settings import WorldSettings
 from attnlab.data.world import make_world
 
@@ -169,3 +172,12 @@ def test_biographies_of_a_made_up_world_are_entries() -> None:
     world = make_world(WorldSettings(people=20, biographies=2))
     assert all(map(is_entry, world.texts))
     assert has_entries(world.texts)
+
+
+@pytest.mark.data
+def test_the_courses_corpus_is_a_list_of_entries_and_shakespeare_is_not(data_folder: Path) -> None:
+    wiki = read_corpus(data_folder / "birthplace" / "wiki.txt")
+    plays = read_corpus(data_folder / "text" / "tinyshakespeare.txt")
+    assert sum(map(is_entry, wiki)) > 0.95 * len(wiki)
+    assert sum(map(is_entry, plays)) < 0.01 * len(plays)
+    assert (has_entries(wiki), has_entries(plays)) == (True, False)

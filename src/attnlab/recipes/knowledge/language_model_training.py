@@ -17,8 +17,8 @@ from attnlab.models.next_token import NextToken
 from attnlab.randomness import rng
 from attnlab.recipes.closing import LAST_STEP, close_run
 from attnlab.recipes.knowledge.calibration import examine
+from attnlab.recipes.knowledge.held_out_text import HeldOutText
 from attnlab.recipes.knowledge.language_model import LanguageModel, check_questions
-from attnlab.recipes.knowledge.running_text import HeldOutText
 from attnlab.recipes.knowledge.settings import ObjectiveSettings
 from attnlab.recipes.knowledge.texts import KnowledgeTexts
 from attnlab.runs.predictions import column
@@ -31,27 +31,22 @@ from attnlab.training.task import Evaluation
 ON_THE_WAY = ("held_out", "dev")
 """Splits that are asked while training, and always have answers."""
 LEAK_ROWS = 2
-NO_TEXT = HeldOutText()
 
 
 class LanguageModelTraining:
     """A language model, what it learns from, and the questions that it is asked."""
 
     def __init__(
-        self,
-        lm: LanguageModel,
-        texts: KnowledgeTexts,
-        batches: Batches,
-        session: Session,
-        *,
-        held_out_text: HeldOutText = NO_TEXT,
+        self, lm: LanguageModel, texts: KnowledgeTexts, batches: Batches, session: Session
     ) -> None:
         """Check, before anything is learned, that every question fits and nothing leaks."""
         self.lm, self.texts, self.batches, self.session = lm, texts, batches, session
-        self.held_out_text = held_out_text
         for questions in texts.eval_splits.values():
             check_questions(lm, questions)
         longest = sorted(batches.epochs.rows(0), key=lambda row: -len(row.tokens))[:LEAK_ROWS]
+        # measured in windows like those it learns from
+        end, block = texts.held_out_text or "", len(longest[0])
+        self.held_out_text = HeldOutText.of(end, lm.tokenizer, block=block)
         self.leak_rows = [row.tokens[: lm.model.max_len] for row in longest]
         budget = SECONDS_BEFORE_TRAINING
         session.processes.from_lead(lambda: lm.leak(self.leak_rows, seconds=budget).to_dict())

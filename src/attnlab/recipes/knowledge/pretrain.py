@@ -9,14 +9,8 @@ from attnlab.recipes.knowledge.language_model_training import (
     build_objective,
     mixed_rows,
 )
-from attnlab.recipes.knowledge.running_text import (
-    RUNNING_TEXT,
-    HeldOutText,
-    choose_objective,
-    with_running_text,
-)
 from attnlab.recipes.knowledge.settings import PretrainSettings
-from attnlab.recipes.knowledge.texts import files_of, learn_tokenizer, read_texts
+from attnlab.recipes.knowledge.texts import files_of, learn_tokenizer, read_pretraining
 from attnlab.recipes.opening import Inputs, finished_run, open_run
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training.loop import train
@@ -28,10 +22,8 @@ def run_pretrain(job: str, settings: PretrainSettings, *, place: RunPlace, conso
     if done := finished_run(job, settings, place=place, files=inputs.files):
         return done
     with open_run(job, settings, inputs, place=place, console=console) as session:
-        chosen = choose_objective(settings, session)
-        texts, seed = read_texts(settings), settings.training.seed
-        if chosen.name == RUNNING_TEXT:
-            texts = with_running_text(texts, settings)
+        texts, chosen = read_pretraining(settings, session)
+        seed = settings.training.seed
         tokenizer = learn_tokenizer(settings.tokenizer, texts, session)
         objective = build_objective(chosen, texts.corpus, tokenizer, texts.train)
         max_len = max(BLOCK, objective.longest)
@@ -40,8 +32,7 @@ def run_pretrain(job: str, settings: PretrainSettings, *, place: RunPlace, conso
         questions = [lm.row(q, is_read_only=is_read_only) for q in texts.train]
         rows_of = mixed_rows(objective, questions, seed=seed)
         batches = Batches(rows_of, batch_tokens=settings.batch_tokens, seed=seed)
-        held_out = HeldOutText.of(texts.held_out_text or "", tokenizer, block=objective.longest)
-        lm_training = LanguageModelTraining(lm, texts, batches, session, held_out_text=held_out)
+        lm_training = LanguageModelTraining(lm, texts, batches, session)
         state = train(lm_training.task(settings.training), settings.training, session)
         lm_training.close(state, samples=settings.samples)
         return session.run

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from attnlab.data.byte_pairs import BytePairTokenizer
@@ -14,8 +14,14 @@ from attnlab.evaluation.held_out_text import SPLIT as HELD_OUT_TEXT
 from attnlab.randomness import rng
 from attnlab.recipes.closing import Splits
 from attnlab.recipes.files import need
+from attnlab.recipes.knowledge.running_text import (
+    RUNNING_TEXT,
+    choose_objective,
+    running_text_parts,
+)
 from attnlab.recipes.knowledge.settings import (
     FinetuneSettings,
+    ObjectiveSettings,
     PretrainSettings,
     TokenizerSettings,
 )
@@ -80,6 +86,17 @@ def read_texts(settings: PretrainSettings | FinetuneSettings) -> KnowledgeTexts:
         if split in given:
             asked[split] = read_questions(given[split])
     return KnowledgeTexts(corpus, train, asked)
+
+
+def read_pretraining(
+    settings: PretrainSettings, session: Session
+) -> tuple[KnowledgeTexts, ObjectiveSettings]:
+    """Settle what is learned from the corpus, and read the files accordingly."""
+    chosen, texts = choose_objective(settings, session), read_texts(settings)
+    if chosen.name == RUNNING_TEXT:
+        learned, held_out = running_text_parts(Path(settings.corpus), settings.text_held_out)
+        texts = replace(texts, corpus=learned, held_out_text=held_out)
+    return texts, chosen
 
 
 def learn_tokenizer(
