@@ -1,11 +1,11 @@
-# Every target makes .venv itself on a fresh clone.
+# On a fresh clone, every target creates .venv first.
 PYTHON ?= python3
 # Another package index for torch, e.g. one with CUDA or CPU-only builds: make setup TORCH_INDEX=https://…
 TORCH_INDEX ?=
 
 BIN := .venv/bin
 READY := .venv/.ready
-# A core a test: two tests that both use all cores would wait for each other.
+# One core per test: two tests that both use all cores would slow each other down.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2
 
 .DEFAULT_GOAL := help
@@ -35,26 +35,26 @@ check: $(READY)  ## check format, lint, types and generated documents
 	$(BIN)/python courses/build.py check
 	$(BIN)/python docs/build.py check
 
-test: $(READY)  ## run the tests, under five minutes on two cores
+test: $(READY)  ## run the tests (under five minutes on two cores)
 	$(PYTEST) -m 'not slow'
 
-test-precision: $(READY)  ## the tests that train or evaluate a model, in float32 and in bfloat16
+test-precision: $(READY)  ## run the tests that train or evaluate a model, in float32 and in bfloat16
 	ATTNLAB_PRECISION=float32 $(PYTEST) -m 'precision and not slow'
 	ATTNLAB_PRECISION=bfloat16 $(PYTEST) -m 'precision and not slow'
 
-test-slow: $(READY)  ## only the slow tests, such as twenty kill points
+test-slow: $(READY)  ## run only the slow tests, such as killing a run at twenty points
 	$(PYTEST) -m slow
 
-bench: $(READY)  ## the benchmarks that need no extra data; each prints ratios and writes results/NAME.json
+bench: $(READY)  ## run the benchmarks that need no extra data; each prints ratios and writes results/NAME.json
 	@for file in $(filter-out benchmarks/equality.py benchmarks/measure.py benchmarks/results.py benchmarks/rivals.py benchmarks/plain_gpt.py benchmarks/knowledge_recall.py benchmarks/knowledge_course.py benchmarks/knowledge_confidence.py benchmarks/encoder_speed.py benchmarks/yelp_classifier.py,$(wildcard benchmarks/*.py)); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
 equal: $(READY)  ## compare losses and answers with another revision, bit by bit: make equal BASE=REVISION
 	$(BIN)/python benchmarks/equality.py against $(BASE)
 
-architecture: $(READY)  ## write docs/architecture.md from the files' docstrings
+architecture: $(READY)  ## generate docs/architecture.md from the files' docstrings
 	$(BIN)/python docs/build.py
 
-courses: $(READY)  ## make the courses' notebooks from their sources
+courses: $(READY)  ## generate the courses' notebooks from their sources
 	$(BIN)/python courses/build.py
 
 course-knowledge: $(READY)  ## run every command of the knowledge course on a small made-up world, and its grader
@@ -67,6 +67,6 @@ docs: $(READY)  ## build the manual as a website in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "open site/index.html"
 
-clean:  ## remove .venv, caches and the built site; runs/ stays
+clean:  ## remove .venv, caches and the built site, but keep runs/
 	rm -rf .venv site .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -17,7 +17,7 @@ from rich.console import Console
 from torch import Tensor, nn
 
 from attnlab.attention import ATTENTION, fast_path
-from attnlab.checks.cost import Cost, Work, exponent, measure_costs
+from attnlab.checks.cost import Cost, Work, growth, measure_costs
 from attnlab.recipes.attention.cost import layer_work
 from attnlab.report.attention import costs_view
 from measure import write_result
@@ -152,7 +152,7 @@ def main() -> None:
     }
     for pair, by_length in pairs.items():
         print(f"{pair}:", ", ".join(f"{n} {ratio:.2f}" for n, ratio in by_length.items()))
-    exponents = {name: exponent(costs, name, above=LONG) for name in LINEAR}
+    exponents = {name: growth(costs, name, above=LONG) for name in LINEAR}
     against_torch = list(pairs["dot_product over the best of torch"].values())
     write_result(
         "attention_cost",
@@ -164,7 +164,7 @@ def main() -> None:
             "fused_from": fused_from,
             "rounds": arguments.rounds,
             "exponent_from_512": {
-                key(name): round(value, 3) for name, value in exponents.items() if value is not None
+                key(name): round(value.exponent, 3) for name, value in exponents.items() if value
             },
             "ratios": {
                 key(pair): {str(n): round(ratio, 3) for n, ratio in by_length.items()}

@@ -34,8 +34,7 @@ from attnlab.recipes.knowledge.language_model import LanguageModel, load_languag
 from attnlab.recipes.knowledge.settings import (
     EvaluateSettings,
     MajoritySettings,
-    finetune_recipe,
-    pretrain_recipe,
+    find_recipe,
 )
 from attnlab.runs.directory import Run, RunPlace
 from measure import hashes, write_result
@@ -46,7 +45,7 @@ HELD_OUT = 0.1
 
 def pretrained(variant: str, data: Path, console: Console) -> Run:
     """Read the corpus with one of the course's attentions, by the recipe `course`."""
-    recipe = pretrain_recipe("course")
+    recipe = find_recipe("course").pretrain
     settings = replace(
         recipe,
         corpus=str(data / "wiki.txt"),
@@ -59,7 +58,7 @@ def pretrained(variant: str, data: Path, console: Console) -> Run:
 
 def finetuned(variant: str, start: Run, data: Path, console: Console) -> Run:
     """Learn from the training questions, by the recipe `course`."""
-    recipe = finetune_recipe("course")
+    recipe = find_recipe("course").finetune
     settings = replace(
         recipe,
         start=str(start.path),
@@ -118,7 +117,7 @@ def main() -> None:
         MajoritySettings(train, dev), place=RunPlace(RUNS, "london"), console=console
     )
     (pair,) = compare([london, asked]).pairs
-    shift = int(pretrain_recipe("course").objective.options["shift"])
+    shift = int(find_recipe("course").pretrain.objective.options["shift"])
     corpus, questions = read_corpus(data / "wiki.txt"), read_questions(Path(dev), labelled=True)
     known = {
         when: stored(load_language_model(at), corpus, questions, shift=shift)

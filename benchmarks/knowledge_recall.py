@@ -24,8 +24,8 @@ import numpy as np
 from rich.console import Console
 
 from attnlab.evaluation.accuracy import score_answers
-from attnlab.evaluation.paired import mcnemar
-from attnlab.evaluation.resampling import Bootstrap
+from attnlab.evaluation.bootstrap import Bootstrap
+from attnlab.evaluation.significance import mcnemar
 from attnlab.models.sizes import NGramTableSize
 from attnlab.recipes.jobs import find_job
 from attnlab.recipes.knowledge.settings import (

@@ -13,8 +13,8 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from attnlab.data.batches import Batches
 from attnlab.data.characters import CharacterTokenizer
+from attnlab.data.epochs import Epochs, tokens_per_batch
 from attnlab.data.objectives.span_corruption import SpanCorruption
 from attnlab.data.settings import WorldSettings
 from attnlab.data.world import make_world
@@ -45,40 +45,40 @@ class OurTraining:
         size = replace(SIZES["course"], dropout=dropout)
         self.model = GPT(len(tokenizer), BLOCK, **vars(size))
         rows = lambda epoch: objective.rows(rng(0, "objective", epoch))  # noqa: E731
-        batches = Batches(rows, batch_tokens=settings.batch_tokens, seed=0)
-        task = NextToken(self.model, batches)
+        self.epochs = Epochs(rows, size=tokens_per_batch(settings.batch_tokens), seed=0)
+        task = NextToken(self.model, self.epochs)
         how = hardware.use(hardware.choose(training, local_processes=1))
         optimization = Optimization(self.model, task.parameter_groups(), training, steps=10_000)
         self.stepper = Stepper(task, optimization, training, how, Processes())
-        self.batches, self.number = batches, 0
+        self.number = 0
 
     def step(self) -> int:
         """Take a step; return how many examples it had."""
         self.number += 1
         self.stepper.take(self.number)
-        return len(self.batches.batch(self.number).ids)
+        return len(self.epochs.rows_of_step(self.number))
 
 
 def rate(step: Callable[[], int], steps: int) -> float:
-    """Take some steps; return examples a second."""
+    """Take some steps; return examples per second."""
     began = time.perf_counter()
     examples = sum(step() for _ in range(steps))
     return examples / (time.perf_counter() - began)
 
 
 def pretraining(lines: list[str], tokenizer: CharacterTokenizer, dropout: float) -> list[float]:
-    """Return how many times more examples a second ours takes, round by round."""
+    """Return how many times more examples per second ours takes, round by round."""
     plain = PlainTraining(lines, list(tokenizer.characters), block=BLOCK, dropout=dropout)
     ours = OurTraining(lines, tokenizer, dropout=dropout)
     plain.step(), ours.step()
-    a_step = len(lines) / ours.batches.epochs.per_epoch
-    print(f"  examples a step: plain 128, ours {a_step:.0f} on average")
+    a_step = len(lines) / ours.epochs.per_epoch
+    print(f"  examples per step: plain 128, ours {a_step:.0f} on average")
     if abs(a_step / 128 - 1) > 0.1:
-        raise SystemExit("the two do not take the same number of examples a step")
+        raise SystemExit("the two do not take the same number of examples per step")
     ratios = []
     for _ in range(ROUNDS):
         # A whole epoch of ours: a batch of it has equal tokens, but many short rows or few long.
-        theirs, mine = rate(plain.step, PLAIN_STEPS), rate(ours.step, ours.batches.epochs.per_epoch)
+        theirs, mine = rate(plain.step, PLAIN_STEPS), rate(ours.step, ours.epochs.per_epoch)
         ratios.append(mine / theirs)
         print(f"  plain {theirs:6.1f} examples/s, ours {mine:6.1f}: {ratios[-1]:.2f} times")
     return ratios
@@ -94,13 +94,12 @@ def main() -> None:
         print(f"pretraining, dropout {dropout}")
         ratios[dropout] = sorted(pretraining(list(world.texts), tokenizer, dropout))
     value = statistics.median(ratios[0.1])
-    low, high = ratios[0.1][0], ratios[0.1][-1]
-    print(f"{value:.2f} times the examples a second")
+    print(f"{value:.2f} times the examples per second")
     write_result(
         "knowledge_speed",
-        claim="examples a second, the course's model and objective, ours over a plain loop",
+        claim="examples per second, the course's model and objective, ours over a plain loop",
         value=round(value, 2),
-        interval=[round(low, 2), round(high, 2)],
+        interval=[round(ratio, 2) for ratio in (ratios[0.1][0], ratios[0.1][-1])],
         details={
             "interval": f"smallest and largest of {ROUNDS} rounds",
             "without_dropout": round(statistics.median(ratios[0.0]), 2),

@@ -19,8 +19,9 @@ import torch
 import torch.nn.functional as F
 from rich.console import Console
 
-from attnlab.data.batches import IGNORED, Batches, TokenBatch
+from attnlab.data.batches import IGNORED, TokenBatch
 from attnlab.data.characters import CharacterTokenizer
+from attnlab.data.epochs import Epochs, tokens_per_batch
 from attnlab.data.objectives.text import Text
 from attnlab.data.settings import WorldSettings
 from attnlab.data.world import make_world
@@ -54,7 +55,7 @@ def new_task() -> NextToken:
     rows = Text(world.texts, tokenizer).rows(rng(0, "rows"))
     seed_torch(0, "weights")
     model = GPT(len(tokenizer), 128, **vars(ModelSettings(d_model=128, n_heads=4, n_layers=2)))
-    return NextToken(model, Batches(lambda _: rows, batch_tokens=BATCH_TOKENS, seed=0))
+    return NextToken(model, Epochs(lambda _: rows, size=tokens_per_batch(BATCH_TOKENS), seed=0))
 
 
 class BareLoop:

@@ -184,12 +184,12 @@ def test_an_empty_file_changes_nothing(tmp_path: Path) -> None:
         ),
         pytest.param(
             "loaves: 3\nflour: rye\nloaves: 4\n",
-            r"settings.yaml:3 gives 'loaves' again; it stands at .*settings.yaml:1.$",
+            r"settings.yaml:3 gives 'loaves' again, after .*settings.yaml:1.$",
             id="double key",
         ),
         pytest.param(
             "oven:\n  heat: 3\noven.heat: 4\n",
-            r"settings.yaml:3 gives 'oven.heat' again; it stands at .*settings.yaml:2.$",
+            r"settings.yaml:3 gives 'oven.heat' again, after .*settings.yaml:2.$",
             id="double key in two spellings",
         ),
         pytest.param(
@@ -421,11 +421,11 @@ def test_every_setting_of_the_knowledge_lab_has_a_meaning(settings: type) -> Non
 
 
 def test_only_options_are_open_to_any_key() -> None:
-    assert [field.key for field in describe(PretrainSettings) if field.is_open] == [
+    assert {field.key for field in describe(PretrainSettings) if field.is_open} == {
         "objective.options",
         "model.attention.options",
         "model.attention.position_options",
         "training.optimizer.options",
         "training.sparse_optimizer.options",
         "training.schedule.options",
-    ]
+    }

@@ -32,6 +32,16 @@ def page(project: Path, text: str) -> Path:
     return path
 
 
+def check_fails_until_filled(project: Path, path: Path) -> str:
+    """Return the page as it is once the numbers are filled in."""
+    with pytest.raises(SystemExit, match="shows a stale number"):
+        results.check(project)
+    assert results.fill(project) == [path]
+    results.check(project)
+    assert results.fill(project) == []
+    return path.read_text()
+
+
 def test_the_projects_own_documents_are_up_to_date() -> None:
     results.check(results.ROOT)
 
@@ -39,25 +49,9 @@ def test_the_projects_own_documents_are_up_to_date() -> None:
 def test_numbers_are_filled_in_and_then_pass_the_check(project: Path) -> None:
     path = page(project, "a\n<!-- result speed.value:.2f -->0<!-- /result --> and\n"
                 "<!-- result speed.interval.1 -->?<!-- /result -->")  # fmt: skip
-    with pytest.raises(SystemExit, match="shows a stale number"):
-        results.check(project)
-    assert results.fill(project) == [path]
-    assert "-->1.02<!--" in path.read_text()
-    assert "-->1.09<!--" in path.read_text()
-    results.check(project)
-    assert results.fill(project) == []
-
-
-@pytest.mark.parametrize(
-    ("place", "message"),
-    [("sped.value", r"README.md:2: no result is called 'sped'; known: speed"),
-     ("speed.valu", r"README.md:2: speed has no valu"),
-     ("speed.interval.7", r"speed has no interval.7")],
-)  # fmt: skip
-def test_an_unknown_placeholder_fails(place: str, message: str, project: Path) -> None:
-    page(project, f"a\n<!-- result {place} -->0<!-- /result -->")
-    with pytest.raises(SystemExit, match=message):
-        results.check(project)
+    filled = check_fails_until_filled(project, path)
+    assert "-->1.02<!--" in filled
+    assert "-->1.09<!--" in filled
 
 
 END = "1<!-- /result -->"
@@ -98,27 +92,28 @@ def test_the_table_is_filled_in_between_its_markers_and_then_passes_the_check(
 ) -> None:
     rows(project, "{speed.value:.2f} (at most {speed.interval.1})")
     path = page(project, TABLE)
-    with pytest.raises(SystemExit, match="shows a stale number"):
-        results.check(project)
-    assert results.fill(project) == [path]
-    assert path.read_text() == (
+    assert check_fails_until_filled(project, path) == (
         "a\n<!-- results -->\n| what | result | command |\n|---|---|---|\n"
         "| Ours over theirs | 1.02 (at most 1.09) | `x.py` |\n<!-- /results -->\nb\n"
     )
-    results.check(project)
-    assert results.fill(project) == []
 
 
-@pytest.mark.parametrize(
-    ("result", "message"),
-    [("{sped.value}", r"table.yaml, row 1: no result is called 'sped'; known: speed"),
-     ("{speed.valu}", r"table.yaml, row 1: speed has no valu"),
-     ("{speed.value:d}", r"table.yaml, row 1: 1.0183 cannot be written")],
-)  # fmt: skip
-def test_a_row_with_an_unknown_number_fails(result: str, message: str, project: Path) -> None:
-    rows(project, result)
+UNKNOWN = {
+    "sped.value": "no result is called 'sped'; known: speed",
+    "speed.valu": "speed has no valu",
+    "speed.interval.7": "speed has no interval.7",
+    "speed.value:d": "1.0183 cannot be written",
+}
+
+
+@pytest.mark.parametrize("number", UNKNOWN)
+def test_an_unknown_number_fails_on_a_page_and_in_the_table(number: str, project: Path) -> None:
+    page(project, f"a\n<!-- result {number} -->0<!-- /result -->")
+    with pytest.raises(SystemExit, match=f"README.md:2: {UNKNOWN[number]}"):
+        results.check(project)
+    rows(project, f"{{{number}}}")
     page(project, TABLE)
-    with pytest.raises(SystemExit, match=message):
+    with pytest.raises(SystemExit, match=f"table.yaml, row 1: {UNKNOWN[number]}"):
         results.check(project)
 
 

@@ -2,7 +2,7 @@
 
     bash collect_submission.sh NAME    # in the folder of the assignment: assignment_NAME.zip
 
-Needs Python alone. Everything is checked before anything is written.
+Needs only Python. Everything is checked before anything is written.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ import zipfile
 from pathlib import Path
 
 CODE = ("src/dataset.py", "src/attention.py", "src/run.py")
-"""Without these there is nothing to look at; whatever else is Python in src/ goes along."""
+"""Without these there is nothing to grade; all other Python files in src/ are packed too."""
 ARTEFACTS = (
     "vanilla.model.params",
     "vanilla.nopretrain.dev.predictions",
@@ -29,33 +29,33 @@ USAGE = "usage: bash collect_submission.sh NAME   (letters, digits, - and _; e.g
 
 
 class SubmissionError(Exception):
-    """What keeps a submission from being packed, in words for its author."""
+    """What keeps a submission from being packed, worded for its author."""
 
 
 def collect(name: str, folder: Path) -> Path:
-    """Check the folder and write the zip, beside its place first, so that there is no half one."""
+    """Check the folder and write the zip under a temporary name first, so that it is never half."""
     if not re.fullmatch(r"[A-Za-z0-9_-]+", name):
         raise SubmissionError(f"NAME may have letters, digits, - and _ only, not {name!r}.")
     check(folder)
     code = sorted(path for path in (folder / "src").rglob("*.py") if path.is_file())
     files = [str(path.relative_to(folder)) for path in code] + list(ARTEFACTS)
     target = folder / f"assignment_{name}.zip"
-    beside = target.with_name(f".{target.name}.part")
+    partial = target.with_name(f".{target.name}.part")
     try:
-        with zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as packed:
+        with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as packed:
             for file in files:
                 packed.write(folder / file, file)
             packed.writestr("MANIFEST", manifest(folder, files))
-        beside.replace(target)
+        partial.replace(target)
     except OSError as error:
         raise SubmissionError(f"cannot write {target}: {error.strerror or error}.") from None
     finally:
-        beside.unlink(missing_ok=True)
+        partial.unlink(missing_ok=True)
     return target
 
 
 def check(folder: Path) -> None:
-    """Refuse missing, empty and too short files, all of them at once."""
+    """Refuse missing and empty files and predictions of the wrong length, all in one message."""
     wanted = [*CODE, *ARTEFACTS]
     missing = [name for name in wanted if not (folder / name).is_file()]
     if missing:
@@ -69,7 +69,7 @@ def check(folder: Path) -> None:
 
 
 def wrong_length(folder: Path, name: str) -> str | None:
-    """Say if predictions are not as many as the questions, where those are in the folder."""
+    """Say if there are not as many predictions as questions, if the questions are in the folder."""
     asked = next((file for part, file in QUESTIONS.items() if part in name), None)
     if asked is None or not (folder / asked).is_file():
         return None
@@ -82,7 +82,7 @@ def wrong_length(folder: Path, name: str) -> str | None:
 
 
 def manifest(folder: Path, files: list[str]) -> str:
-    """Return a line a file: SHA-256, size, name."""
+    """Return one line per file: SHA-256, size, name."""
     lines = []
     for name in files:
         content = (folder / name).read_bytes()

@@ -2,7 +2,7 @@
 
     python grade.py assignment_NAME.zip --labels birth_test.tsv
 
-The submission's code runs in processes of its own with a time limit; nothing of it is imported here.
+The submission's code runs in separate processes with a time limit; none of it is imported here.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from grading.submission import opened
 from attnlab.errors import AttnlabError, UserError
 
 CODE_POINTS, ACCURACY_POINTS, WRITTEN_POINTS = 4, 4, 2
-"""2(g) has 10: i has 8, here half for the code and half for the accuracy; ii, 2, is written."""
+"""2(g) has 10: 8 for i, here half for the code and half for the accuracy, and 2 for ii, written."""
 
 
 def grade(path: Path, *, labels: Path | None, seed: int, seconds: float) -> list[Part]:
@@ -37,7 +37,7 @@ def grade(path: Path, *, labels: Path | None, seed: int, seconds: float) -> list
 
 
 def accuracy_parts(folder: Path, labels: Sequence[str] | None) -> list[Part]:
-    """Grade the predictions, if there is something to compare them with."""
+    """Grade the predictions, if there are labels to compare them with."""
     if labels is None:
         note = "not graded: give the answers with --labels birth_test.tsv."
         return [Part("2(g)i synthesizer, accuracy", [], ACCURACY_POINTS, [note])]
@@ -67,12 +67,12 @@ def arguments(given: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(
         prog="grade.py",
-        description="Grade 2(e) and 2(g) of a submission, with what was seen for every check.",
+        description="Grade 2(e) and 2(g) of a submission, and show what every check observed.",
         epilog="example: python grade.py assignment_ada.zip --labels birth_test.tsv",
     )
     parser.add_argument("submission", type=Path, help="a folder with src/, or the zip of one")
     parser.add_argument("--labels", type=Path, help="the test set with its answers")
-    parser.add_argument("--json", action="store_true", help="the same as JSON")
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.add_argument("--seed", type=int, default=0, help="seed of the draws (default 0)")
     parser.add_argument(
         "--time-limit",

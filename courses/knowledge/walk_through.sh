@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every command of the document, as printed there, on a small made-up world: a few minutes.
-# Usage: courses/knowledge/walk_through.sh FOLDER     (stopped, the same command goes on)
+# Runs every command of the assignment, as printed there, on a small made-up world; takes a few minutes.
+# Usage: courses/knowledge/walk_through.sh FOLDER     (if stopped, the same command resumes)
 set -euo pipefail
 [ $# = 1 ] || { echo "usage: $0 FOLDER" >&2; exit 2; }
 course=$(cd "$(dirname "$0")" && pwd)

@@ -6,7 +6,8 @@
         --overwrite_output_dir
 
 The data folder holds train and dev as .csv (label, text), .tsv (text, label) or .jsonl. The output
-folder is a run: stopped, the same command goes on with it; finished, it shows what came out.
+folder is a run: if it was stopped, the same command resumes it; if it is finished, the command shows
+its result.
 """
 
 import argparse
@@ -24,8 +25,9 @@ from attnlab.config import from_dict, to_dict
 from attnlab.errors import AttnlabError, UserError
 from attnlab.recipes.classify.settings import MODEL, ClassifySettings
 from attnlab.recipes.classify.texts import files_of
-from attnlab.runs.directory import CONFIG, Run, RunPlace, differences
+from attnlab.runs.directory import CONFIG, Run, RunPlace
 from attnlab.runs.files import sha256_of_files
+from attnlab.runs.folders import differences
 
 FORMATS = (".csv", ".tsv", ".jsonl")
 DASHES = "—–"
@@ -87,7 +89,7 @@ def settings_of(options: argparse.Namespace) -> ClassifySettings:
 
 
 def train_and_show(settings: ClassifySettings, options: argparse.Namespace) -> None:
-    """Train, or go on, or show what is finished."""
+    """Train, resume, or show a finished result."""
     from rich.console import Console
 
     from attnlab.recipes.jobs import find_job
@@ -162,9 +164,9 @@ def _refuse_another_run(output: Path, settings: ClassifySettings) -> None:
 
 @contextmanager
 def _replaced(output: Path, settings: ClassifySettings) -> Iterator[None]:
-    """Put a run of other settings aside; it goes when the new one has begun, else it comes back.
+    """Set a run with other settings aside; delete it once the new one has begun, else restore it.
 
-    A run of these settings goes on, and what is no run stays.
+    A run with these settings is resumed, and a folder that is not a run stays.
     """
     aside = output.with_name(f".{output.name}.replaced")
     if process_rank() == 0 and aside.exists():

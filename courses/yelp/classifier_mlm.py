@@ -26,7 +26,9 @@ def joint_parser() -> argparse.ArgumentParser:
     add("--block_size", type=int, default=128, metavar="N", help="most tokens of a row")
     add("--mlm_alpha", type=float, default=0.5, metavar="A", help="weight of the second loss")
     add("--mlm_probability", type=float, default=0.15, metavar="R", help="share of tokens chosen")
-    add("--line_by_line", action="store_true", help="a row a line, instead of joining the lines")
+    add(
+        "--line_by_line", action="store_true", help="one row per line, instead of joining the lines"
+    )
     return parser
 
 
@@ -43,7 +45,7 @@ def train_jointly(options: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    """Train a classifier with masked text beside."""
+    """Train a classifier together with masked text."""
     run(joint_parser(), train_jointly)
 
 

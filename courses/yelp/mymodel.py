@@ -7,6 +7,7 @@ A label of -100 does not count. The arithmetic is that of ``attnlab.models.bert`
 """
 
 from pathlib import Path
+from typing import Self
 
 import torch
 import torch.nn.functional as F
@@ -21,19 +22,24 @@ IGNORED = -100
 
 
 class _Model(nn.Module):
-    """What the three have in common: their files, and how a batch comes in."""
+    """What the three have in common: how they are read and written."""
 
     net: nn.Module
     pretrained: Pretrained | None = None
+
+    @classmethod
+    def from_pretrained(cls, name: str, num_labels: int | None = None) -> Self:
+        """Read a folder, or a model on the hub; a head that it lacks is newly initialized."""
+        pretrained = read_bert(find_model(name))
+        model = cls(pretrained.size, *([] if num_labels is None else [num_labels]))
+        load_pretrained(model.net, pretrained)
+        model.pretrained = pretrained.keeping()  # no tensors: the model has its own
+        return model
 
     def save_pretrained(self, folder: str) -> None:
         """Write config.json, vocab.txt and model.safetensors, which from_pretrained reads."""
         assert self.pretrained is not None, "only a model that was read can be written"
         write_bert(self.net, self.pretrained, Path(folder))
-
-    def _fill(self, pretrained: Pretrained) -> None:
-        load_pretrained(self.net, pretrained)
-        self.pretrained = pretrained.keeping()  # no tensors: the model has its own
 
 
 class BertForSequenceClassification(_Model):
@@ -42,14 +48,6 @@ class BertForSequenceClassification(_Model):
     def __init__(self, config: BertSize, num_labels: int) -> None:
         super().__init__()
         self.net = bert.BertForSequenceClassification(config, num_labels)
-
-    @classmethod
-    def from_pretrained(cls, name: str, num_labels: int) -> "BertForSequenceClassification":
-        """Read a folder, or a model on the hub; a head that it lacks is newly initialized."""
-        pretrained = read_bert(find_model(name))
-        model = cls(pretrained.size, num_labels)
-        model._fill(pretrained)
-        return model
 
     def forward(
         self,
@@ -60,7 +58,7 @@ class BertForSequenceClassification(_Model):
     ) -> tuple[Tensor, ...]:
         """Return the scores of the classes, and before them the loss if labels are given."""
         logits = self.net(input_ids, *_inputs(input_ids, attention_mask, token_type_ids))
-        return (logits,) if labels is None else (F.cross_entropy(logits, labels), logits)
+        return _with_loss(logits, labels)
 
 
 class BertForMaskedLanguageModel(_Model):
@@ -70,34 +68,7 @@ class BertForMaskedLanguageModel(_Model):
         super().__init__()
         self.net = bert.BertForMaskedLanguageModel(config)
 
-    @classmethod
-    def from_pretrained(cls, name: str) -> "BertForMaskedLanguageModel":
-        """Read a folder, or a model on the hub; a head that it lacks is newly initialized."""
-        pretrained = read_bert(find_model(name))
-        model = cls(pretrained.size)
-        model._fill(pretrained)
-        return model
-
     def forward(
-        self,
-        input_ids: Tensor,
-        attention_mask: Tensor | None = None,
-        token_type_ids: Tensor | None = None,
-        masked_lm_labels: Tensor | None = None,
-    ) -> tuple[Tensor, ...]:
-        """Return the scores of all tokens, and before them the loss if labels are given."""
-        scores = self.net(input_ids, *_inputs(input_ids, attention_mask, token_type_ids))
-        return (scores,) if masked_lm_labels is None else (_loss(scores, masked_lm_labels), scores)
-
-
-class BertForCLSMLM(BertForSequenceClassification):
-    """Both heads on one body."""
-
-    def __init__(self, config: BertSize, num_labels: int) -> None:
-        nn.Module.__init__(self)
-        self.net = bert.BertForCLSMLM(config, num_labels)
-
-    def masked(
         self,
         input_ids: Tensor,
         attention_mask: Tensor | None = None,
@@ -107,7 +78,17 @@ class BertForCLSMLM(BertForSequenceClassification):
         """Return the scores of all tokens, and before them the loss if labels are given."""
         types, padding = _inputs(input_ids, attention_mask, token_type_ids)
         scores = self.net.guess(self.net.body(input_ids, types, padding))
-        return (scores,) if masked_lm_labels is None else (_loss(scores, masked_lm_labels), scores)
+        return _with_loss(scores, masked_lm_labels)
+
+
+class BertForCLSMLM(BertForSequenceClassification):
+    """Both heads on one body; ``masked`` is the forward pass of the second."""
+
+    def __init__(self, config: BertSize, num_labels: int) -> None:
+        nn.Module.__init__(self)
+        self.net = bert.BertForCLSMLM(config, num_labels)
+
+    masked = BertForMaskedLanguageModel.forward
 
 
 def _inputs(
@@ -118,5 +99,9 @@ def _inputs(
     return types, None if attention_mask is None else attention_mask.bool()
 
 
-def _loss(scores: Tensor, labels: Tensor) -> Tensor:
-    return F.cross_entropy(scores.flatten(0, 1), labels.flatten(), ignore_index=IGNORED)
+def _with_loss(scores: Tensor, labels: Tensor | None) -> tuple[Tensor, ...]:
+    """Put the mean loss before the scores, if labels are given."""
+    if labels is None:
+        return (scores,)
+    loss = F.cross_entropy(scores.flatten(0, -2), labels.flatten(), ignore_index=IGNORED)
+    return loss, scores

@@ -1,7 +1,7 @@
 """Settings: frozen dataclasses, layered as default < file < flag < ``--set a.b=c``.
 
 Every value remembers where it came from, so that an error can name the file and line or the flag.
-pydantic checks types and bounds at this border only; inside, settings are plain dataclasses.
+pydantic checks types and bounds here; everywhere else, settings are plain dataclasses.
 """
 
 import ast
@@ -13,15 +13,16 @@ import textwrap
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar, get_origin, get_type_hints
 
 import yaml
 
 from attnlab.errors import UserError, did_you_mean
 
 Settings = TypeVar("Settings")
-LONGEST_KEY = 200  # characters; an alias that holds itself goes on for ever
+LONGEST_KEY = 200  # characters; an alias that contains itself never ends
 
 
 @dataclass(frozen=True)
@@ -34,14 +35,14 @@ class Given:
 
 @dataclass(frozen=True)
 class SettingField:
-    """One setting that can be given, with what it means."""
+    """One setting, with what it means."""
 
     key: str
     meaning: str
     annotation: Any
     """Its type, with its bounds."""
     is_open: bool
-    """Whether any key may stand below this one, as in ``optimizer.options``."""
+    """Whether any key is allowed below this one, as in ``optimizer.options``."""
 
 
 def resolve(
@@ -73,8 +74,6 @@ def from_dict(cls: type[Settings], values: Mapping[str, Any], *, origin: str) ->
 
 def to_dict(settings: Any) -> dict[str, Any]:
     """Turn settings into plain dictionaries, ready for JSON."""
-    assert dataclasses.is_dataclass(settings)
-    assert not isinstance(settings, type)
     return dataclasses.asdict(settings)
 
 
@@ -101,20 +100,16 @@ def to_yaml(settings: Any) -> str:
 
 def describe(cls: type, prefix: str = "") -> Iterator[SettingField]:
     """List every setting below ``cls`` with its dotted key and the docstring under it."""
-    meanings = _field_docstrings(cls)
+    classes = reversed(cls.__mro__[:-1])  # all but object; the class's own words come last
+    meanings = {name: text for one in classes for name, text in _field_docstrings(one).items()}
     hints = get_type_hints(cls, include_extras=True)
     for field in dataclasses.fields(cls):
-        key = prefix + field.name
-        kind = hints[field.name]
+        key, kind = prefix + field.name, hints[field.name]
         if dataclasses.is_dataclass(kind) and isinstance(kind, type):
             yield from describe(kind, prefix=f"{key}.")
-            continue
-        default = (
-            field.default_factory()
-            if field.default_factory is not dataclasses.MISSING
-            else field.default
-        )
-        yield SettingField(key, meanings.get(field.name, ""), kind, isinstance(default, dict))
+        else:
+            meaning = meanings.get(field.name, "")
+            yield SettingField(key, meaning, kind, is_open=get_origin(kind) is dict)
 
 
 def read_file(path: Path, *, whole: Container[str] = ()) -> dict[str, Given]:
@@ -143,13 +138,13 @@ def read_file(path: Path, *, whole: Container[str] = ()) -> dict[str, Given]:
     given: dict[str, Given] = {}
     for key, one in _collect(root, "", path, whole):
         if key in given:
-            raise UserError(f"{one.origin} gives {key!r} again; it stands at {given[key].origin}.")
+            raise UserError(f"{one.origin} gives {key!r} again, after {given[key].origin}.")
         given[key] = one
     return given
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML without dates, and with 1e-3 as a number, which YAML 1.1 takes for a text."""
+    """YAML without dates, and with 1e-3 as a number, which YAML 1.1 reads as text."""
 
 
 _Loader.yaml_implicit_resolvers = {
@@ -164,20 +159,15 @@ _Loader.add_implicit_resolver(
 def _collect(
     node: yaml.MappingNode, prefix: str, path: Path, whole: Container[str]
 ) -> Iterator[tuple[str, Given]]:
-    """Walk a YAML mapping down to its values, noting lines and refusing double keys."""
-    lines: dict[str, int] = {}
+    """Walk a YAML mapping down to its values, noting their lines."""
     for key_node, value_node in node.value:
-        line = key_node.start_mark.line + 1
-        origin = f"{path}:{line}"
+        origin = f"{path}:{key_node.start_mark.line + 1}"
         if not isinstance(key_node, yaml.ScalarNode):
             raise UserError(f"{origin}: a key must be a name.")
         key = f"{prefix}{key_node.value}"
-        if key in lines:
-            raise UserError(f"{origin} gives {key!r} again; it stands at {path}:{lines[key]}.")
-        lines[key] = line
         nested = isinstance(value_node, yaml.MappingNode) and key not in whole
         if nested and len(prefix) > LONGEST_KEY:
-            raise UserError(f"{origin}: the settings are nested without end.")
+            raise UserError(f"{origin}: the settings are nested too deeply.")
         if nested and value_node.value:
             yield from _collect(value_node, f"{key}.", path, whole)
         else:
@@ -218,7 +208,7 @@ def _validate(base: Settings, given: Mapping[str, Given]) -> Settings:
             field.is_open and key.startswith(f"{field.key}.") for field in fields.values()
         ):
             raise _unknown_key(key, value, fields)
-        _refuse_what_json_has_not(key, value)
+        _refuse_what_json_cannot_hold(key, value)
     layered = _layer(to_dict(base), given)
     try:
         return pydantic.TypeAdapter(cls).validate_python(layered)
@@ -239,9 +229,9 @@ def _unknown_key(key: str, given: Given, fields: Mapping[str, SettingField]) -> 
 
 
 def _explain(errors: Sequence[Any], given: Mapping[str, Given]) -> list[str]:
-    """Say pydantic's errors with key, value and origin: of each value, the one that goes deepest.
+    """Rewrite pydantic's errors with key, value and origin: for each value, the deepest one.
 
-    A list that holds a wrong number is also said to be too short, which is not so.
+    pydantic also calls a list with a wrong number too short, which is not the case.
     """
     lines: dict[str, str] = {}
     for item in sorted(errors, key=lambda item: len(item["loc"])):
@@ -250,14 +240,14 @@ def _explain(errors: Sequence[Any], given: Mapping[str, Given]) -> list[str]:
         key = next((key for key in keys if key in given), "")
         message = item["msg"].removeprefix("Value error, ")
         if key:
-            said = f"{key} = {given[key].value!r} is not possible: {message[:1].lower()}"
-            lines[key] = f"{given[key].origin}: {said}{message[1:]}."
+            what = f"{key} = {given[key].value!r} is not possible"
+            lines[key] = f"{given[key].origin}: {what}: {message[:1].lower()}{message[1:]}."
         else:
             lines[".".join(path)] = f"{'.'.join(path) or 'settings'}: {item['msg']}."
     return list(lines.values())
 
 
-def _refuse_what_json_has_not(key: str, given: Given) -> None:
+def _refuse_what_json_cannot_hold(key: str, given: Given) -> None:
     try:
         json.dumps(given.value, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
@@ -270,7 +260,7 @@ def _refuse_what_json_has_not(key: str, given: Given) -> None:
 def _layer(values: dict[str, Any], given: Mapping[str, Given]) -> dict[str, Any]:
     """Put the given values over the defaults.
 
-    Options belong to the part they are for: another name leaves the default options behind.
+    Options belong to one part: choosing another name drops the default options.
     """
     for key in sorted(given, key=lambda key: (key.count("."), key.rpartition(".")[2] != "name")):
         one = given[key]
@@ -291,7 +281,7 @@ def _layer(values: dict[str, Any], given: Mapping[str, Given]) -> dict[str, Any]
 def flatten(
     values: Mapping[str, Any], *, whole: Container[str] = (), prefix: str = ""
 ) -> Iterator[tuple[str, Any]]:
-    """Yield dotted keys with their values; mappings at the keys in ``whole``, or empty, stay."""
+    """Yield dotted keys with their values; a mapping at a ``whole`` key, or empty, is a value."""
     for name, value in values.items():
         key = f"{prefix}{name}"
         if isinstance(value, Mapping) and value and key not in whole:
@@ -306,17 +296,15 @@ def _open_keys(cls: type) -> frozenset[str]:
 
 @cache
 def _field_docstrings(cls: type) -> dict[str, str]:
-    """Read the string that stands under each field, which Python itself throws away."""
-    body = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0]
-    assert isinstance(body, ast.ClassDef)
+    """Read the string under each field, which Python itself throws away."""
+    definition = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0]
+    assert isinstance(definition, ast.ClassDef)
     found: dict[str, str] = {}
-    for field, text in zip(body.body, body.body[1:], strict=False):
-        if (
-            isinstance(field, ast.AnnAssign)
-            and isinstance(field.target, ast.Name)
-            and isinstance(text, ast.Expr)
-            and isinstance(text.value, ast.Constant)
-            and isinstance(text.value.value, str)
-        ):
-            found[field.target.id] = " ".join(text.value.value.split())
+    for pair in pairwise(definition.body):
+        match pair:
+            case (
+                ast.AnnAssign(target=ast.Name(id=name)),
+                ast.Expr(value=ast.Constant(value=str(text))),
+            ):
+                found[name] = " ".join(text.split())
     return found

@@ -21,7 +21,7 @@ from typing import Any, Generic, TypeVar
 from attnlab.errors import AttnlabError, UserError, did_you_mean, unknown_name
 
 USERS = "attnlab_user_"
-"""How the modules of users' files are called."""
+"""Prefix of the module names of users' files."""
 Part = TypeVar("Part", bound=Callable[..., Any])
 
 
@@ -48,15 +48,16 @@ class Registry(Generic[Part]):
 
     def names(self) -> list[str]:
         """List the registered names by looking at the files, without importing them."""
+        return list(self._sources())
+
+    def _sources(self) -> dict[str, str]:
+        """Return the text of every file that registers its own name, by that name."""
         spec = importlib.util.find_spec(self.package)
-        assert spec is not None, f"{self.package} is no package"
+        assert spec is not None, f"{self.package} is not a package"
         folders = [Path(folder) for folder in spec.submodule_search_locations or ()]
-        files = (file for folder in folders for file in folder.glob("*.py"))
-        return sorted(
-            file.stem
-            for file in files
-            if f'.register("{file.stem}")' in file.read_text(encoding="utf-8")
-        )
+        files = sorted(file for folder in folders for file in folder.glob("*.py"))
+        texts = {file.stem: file.read_text(encoding="utf-8") for file in files}
+        return {name: text for name, text in texts.items() if f'.register("{name}")' in text}
 
     def get(self, name: str) -> Part:
         """Import the one file of that name and return what it registered.
@@ -74,14 +75,8 @@ class Registry(Generic[Part]):
 
     def summaries(self) -> dict[str, str]:
         """Return the first line of each file's docstring by name, without importing the files."""
-        lines = {}
-        for name in self.names():
-            spec = importlib.util.find_spec(f"{self.package}.{name}")
-            assert spec is not None
-            assert spec.origin is not None
-            text = ast.get_docstring(ast.parse(Path(spec.origin).read_text(encoding="utf-8")))
-            lines[name] = (text or "").partition("\n")[0]
-        return lines
+        docstrings = {n: ast.get_docstring(ast.parse(t)) for n, t in self._sources().items()}
+        return {name: (text or "").partition("\n")[0] for name, text in docstrings.items()}
 
     def build(self, name: str, *arguments: Any, options: Mapping[str, Any]) -> Any:
         """Call the part of that name with its own options."""
@@ -92,7 +87,7 @@ class Registry(Generic[Part]):
     ) -> Any:
         """Call a part with its own options, each checked against what the part takes.
 
-        What is ``given`` besides is passed on as it is, and is not the user's to choose.
+        Other keyword arguments are passed on as they are; the user cannot choose them.
         """
         allowed = {
             parameter.name: parameter.annotation
@@ -149,11 +144,11 @@ def load_part(reference: str, kind: str) -> Any:
 
 
 def load_file(path: Path) -> ModuleType:
-    """Run a user's Python file and return it as a module; a failure is told with its line."""
+    """Run a user's Python file and return it as a module; an error names the line."""
     if not path.is_file():
         raise UserError(f"there is no file {path}.")
     if path.suffix != ".py":
-        raise UserError(f"{path} is no Python file; its name must end in .py.")
+        raise UserError(f"{path} is not a Python file; its name must end in .py.")
     spec = importlib.util.spec_from_file_location(f"{USERS}{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None
@@ -170,9 +165,9 @@ def load_file(path: Path) -> ModuleType:
 
 @contextlib.contextmanager
 def telling_the_line(reference: str) -> Iterator[None]:
-    """Turn what fails in a user's file, ``path/to/file.py:Name``, into an error with its line.
+    """Turn an exception in a user's file, ``path/to/file.py:Name``, into an error with its line.
 
-    What fails in our own parts is our mistake, and stays as it is.
+    An exception in our own parts is our mistake and stays as it is.
     """
     try:
         yield
@@ -190,11 +185,11 @@ def telling_the_line(reference: str) -> Iterator[None]:
 
 
 def _as_given(file_name: str | None, path: Path) -> Path:
-    """Return ``path`` as the user wrote it if that is the file, and else the other file."""
+    """Return ``path`` as the user wrote it if the file is that one, otherwise the other file."""
     file = Path(file_name) if file_name else path
     return path if file.resolve() == path.resolve() else file
 
 
 def is_own(value: Any, module: ModuleType) -> bool:
-    """Say whether a module defines a class or function itself, rather than importing it."""
+    """Return whether a module defines a class or function itself, rather than importing it."""
     return callable(value) and getattr(value, "__module__", None) == module.__name__

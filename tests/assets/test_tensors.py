@@ -164,7 +164,7 @@ def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("name", ["model.safetensors", "model.params"])
 def test_a_folder_is_no_file(tmp_path: Path, name: str) -> None:
     (tmp_path / name).mkdir()
-    with pytest.raises(UserError, match=rf"^cannot read {tmp_path / name}: Is a directory\.$"):
+    with pytest.raises(UserError, match=rf"^{tmp_path / name} is a folder\. Name a file in it\.$"):
         read_tensors(tmp_path / name)
 
 

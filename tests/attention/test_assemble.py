@@ -262,8 +262,8 @@ def test_changed_files_of_positions_and_options_are_noticed(tmp_path: Path) -> N
 USERS_FAULTS = {
     "def __init__(self, d, h, n): raise ValueError('no\\nway')": r"line 4 fails: ValueError: no\.$",
     "def __init__(self, d, h, n): exit('bye')": r"line 4 fails: SystemExit: bye\.$",
-    "supports = None": r"Faulty\.supports must be a set of texts, not None",
-    "supports = 'causal'": r"Faulty\.supports must be a set of texts, not 'causal'",
+    "supports = None": r"Faulty\.supports must be a set of strings, not None",
+    "supports = 'causal'": r"Faulty\.supports must be a set of strings, not 'causal'",
 }
 
 
@@ -316,3 +316,28 @@ def test_a_users_file_may_register_itself(tmp_path: Path) -> None:
     (tmp_path / "other.py").write_text(text, encoding="utf-8")
     assert type(build(AttentionSettings(f"{tmp_path / 'other.py'}:Mine"))).__name__ == "Mine"
     assert "mine" not in ATTENTION.names()
+
+
+@pytest.mark.parametrize(
+    "constructor",
+    ["", "    def __init__(self, d, h, n, **all): super().__init__(d, h, n, **all)\n"],
+    ids=["inherited", "own"],
+)
+def test_a_score_on_our_frame_is_a_whole_variant(tmp_path: Path, constructor: str) -> None:
+    text = (
+        "from attnlab.attention.softmax_core import MultiHeadAttention\n\n"
+        "class Mine(MultiHeadAttention):\n"
+        "    supports = frozenset({'causal', 'rotary', 'weights'})\n"
+        f"{constructor}"
+        "    def score(self, q, k): return q @ k.transpose(-2, -1)\n"
+    )
+    (tmp_path / "mine.py").write_text(text, encoding="utf-8")
+    layer = build(
+        AttentionSettings(f"{tmp_path / 'mine.py'}:Mine", positions="rotary"), dropout=0.5
+    )
+    assert (layer.dropout.p, layer.positions.needs) == (0.5, "rotary")
+    mask = AttentionMask(causal=True)
+    out, weights = layer.eval()(torch.randn(B, T, D), mask=mask, need_weights=True)
+    assert out.shape == (B, T, D)
+    torch.testing.assert_close(weights.sum(-1), torch.ones(B, H, T))
+    assert not weights[~mask.dense(T, T, out.device).expand_as(weights)].any()

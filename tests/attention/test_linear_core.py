@@ -246,7 +246,7 @@ def test_more_features_come_nearer_to_dot_product_attention() -> None:
 def test_without_its_scale_it_comes_no_nearer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         Performer,
-        "_key_features",
+        "key_features",
         lambda self, k: torch.exp(k @ self.directions.T - k.square().sum(-1, keepdim=True) / 2),
     )
     assert distance_to_dot_product(4096) > 0.05

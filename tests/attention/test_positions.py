@@ -109,8 +109,8 @@ def test_rotary_works_for_every_even_width() -> None:
 def test_rotary_refuses_a_head_of_odd_width() -> None:
     with pytest.raises(
         UserError,
-        match=r"^rotary positions turn pairs, so a head needs an even width; d_model = 15"
-        r" and n_heads = 3 give 5\.$",
+        match=r"^rotary positions rotate pairs of coordinates, so a head needs an even width;"
+        r" d_model = 15 and n_heads = 3 give 5\.$",
     ):
         RotaryPositions(15, 3, T)
 

@@ -5,19 +5,40 @@ import time
 import pytest
 import torch
 
-from attnlab.checks.cost import Cost, Limits, exponent, measure_costs, peak_bytes
+from attnlab.checks.cost import Cost, Limits, growth, measure_costs, peak_bytes
 
 
 def test_the_exponent_is_that_of_the_power() -> None:
     costs = [Cost("square", n, 3e-6 * n**2, 0) for n in (64, 128, 256)]
-    assert exponent(costs, "square") == pytest.approx(2.0)
+    found = growth(costs, "square")
+    assert found is not None
+    assert found.exponent == pytest.approx(2.0)
+    assert found.interval == pytest.approx((2.0, 2.0))
 
 
 def test_the_exponent_is_fitted_from_a_length_on() -> None:
     costs = [Cost("a", n, float(max(n, 512)), 0) for n in (64, 512, 1024, 2048)]
-    assert exponent(costs, "a", above=512) == pytest.approx(1.0)
-    assert exponent(costs, "a", above=2048) is None
-    assert exponent(costs, "b") is None
+    found = growth(costs, "a", above=512)
+    assert found is not None
+    assert found.exponent == pytest.approx(1.0)
+    assert growth(costs, "a", above=2048) is None
+    assert growth(costs, "b") is None
+
+
+@pytest.mark.parametrize(
+    ("noise", "is_open"),
+    [((0.98, 1.0, 1.03), False), ((0.2, 1.0, 6.0), True)],
+    ids=["quiet machine", "busy machine"],
+)
+def test_an_exponent_that_noise_leaves_open_is_not_given(
+    noise: tuple[float, ...], is_open: bool
+) -> None:
+    costs = [Cost("a", n, float(n), 0, tuple(n * k for k in noise)) for n in (512, 1024, 2048)]
+    found = growth(costs, "a")
+    assert found is not None
+    assert found.is_open == is_open
+    assert found.interval[0] <= 1.0 <= found.interval[1]
+    assert costs[0].spread == pytest.approx((noise[2] - noise[0]) / 4)
 
 
 def test_the_peak_is_what_lives_at_once() -> None:

@@ -107,8 +107,8 @@ def test_a_leak_that_nobody_declared_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
         UserError,
         match=r"^this model sees the future: the output at position \d changes by \S+ when the"
-        r" tokens from position \d on are drawn again, worth \S+ bits a token\. Its loss would be"
-        r" worth nothing\. Mask the scores before the softmax;",
+        r" tokens from position \d on are drawn again, worth \S+ bits per token\. Its loss would"
+        r" mean nothing\. Mask the scores before the softmax\.",
     ):
         refuse_undeclared(model_leak(model, make_tokens()), model)
 
@@ -191,7 +191,7 @@ def test_a_model_that_gives_no_number_is_found(place: int) -> None:
     leak = model_leak(model, make_tokens())
     assert leak.found
     assert math.isnan(leak.largest_change)
-    with pytest.raises(UserError, match=r"^this model gives outputs that are not a number"):
+    with pytest.raises(UserError, match=r"^this model returns outputs that are not a number"):
         refuse_undeclared(leak, model)
 
 
@@ -224,7 +224,7 @@ def test_a_leak_says_what_it_is() -> None:
         "the output at position 2 changes by 0.25 when the tokens from position 5 on are drawn"
         " again"
     )
-    assert Leak(0.25, 1.5, 2, 5).sentence().endswith(" drawn again, worth 1.5 bits a token")
+    assert Leak(0.25, 1.5, 2, 5).sentence().endswith(" drawn again, worth 1.5 bits per token")
 
 
 def test_a_leak_says_so_where_not_all_cuts_were_measured() -> None:
@@ -235,7 +235,7 @@ def test_a_leak_says_so_where_not_all_cuts_were_measured() -> None:
     assert (
         Leak(0.25, 1.5, 2, 5, cuts=4, possible_cuts=6)
         .sentence()
-        .endswith(", worth 1.5 bits a token (measured at 4 of 6 cuts)")
+        .endswith(", worth 1.5 bits per token (measured at 4 of 6 cuts)")
     )
 
 
@@ -276,5 +276,5 @@ def test_a_peek_at_one_next_token_is_found_wherever_a_chunk_may_end(
 def test_what_is_not_a_number_is_not_called_a_look_into_the_future() -> None:
     leak = model_leak(Nan(lambda given: torch.ones_like(given, dtype=torch.bool)), make_tokens())
     assert leak.sentence() == "some outputs are not a number"
-    with pytest.raises(UserError, match=r"^this model gives outputs that are not a number"):
+    with pytest.raises(UserError, match=r"^this model returns outputs that are not a number"):
         refuse_undeclared(leak, nn.Identity())

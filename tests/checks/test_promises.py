@@ -220,7 +220,7 @@ BUGS: list[tuple[promises.Promise, type[nn.Module], str]] = [
     (promises.remembers_by_cache, Confused, r"^with a cache, token by token, the outputs differ"),
     (promises.takes_a_prefix, IgnoresPrefix, r"^no token sees the prefix$"),
     (promises.takes_a_prefix, PaddedPrefix, r"^a prefix of no keys changes the output$"),
-    (promises.shows_its_weights, Talkative, r"^it gives weights that nobody asked for$"),
+    (promises.shows_its_weights, Talkative, r"^it returns weights although need_weights is False$"),
     (promises.shows_its_weights, Secretive, r"^its weights are of shape None$"),
     (promises.shows_its_weights, Averaged, r"^its weights are of shape \(2, 7, 7\)$"),
     (promises.shows_its_weights, Doubled, r"^the weights of a query do not sum to 1$"),

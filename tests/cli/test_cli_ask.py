@@ -59,7 +59,7 @@ def test_an_answer_comes_with_what_it_is_worth(
     assert all(row["was_read"] for row in Run.open(Path("runs/read")).predictions("test"))
 
     out = go(attnlab, *ASK, question, "--samples", "4")
-    assert "unsure: 3 held-out people are too few, or too often wrong, to promise" in out
+    assert "unsure: 3 held-out people are too few, or too often wrong, to choose" in out
     told = json.loads(go(attnlab, *ASK, question, "--samples", "4", "--json"))
     assert told.keys() == {
         "question", "text", "probability", "verdict", "reason", "agreement", "runners_up",
@@ -67,7 +67,9 @@ def test_an_answer_comes_with_what_it_is_worth(
     assert told["question"] == question
 
     nobody = "Where was Nemo Nobody born?"
-    assert "made up: nothing was read about anybody of that name" in go(attnlab, *ASK, nobody)
+    assert "made up: the corpus has nothing about a person of that name" in go(
+        attnlab, *ASK, nobody
+    )
 
     code, _, err = attnlab(*ASK, question, "--show", "looks.png")
     assert (code, err) == (0, "looks.png\n")
@@ -84,7 +86,7 @@ def test_questions_may_come_through_a_pipe(
     monkeypatch.setattr(sys, "stdin", io.StringIO(f"{question}\n\nWhere was X Ÿ{'y' * 99} born?\n"))
     code, out, err = attnlab(*ASK, "--samples", "2")
     assert code == 0
-    assert out.count("drawn answers agree") == 1
+    assert out.count("sampled answers agree") == 1
     assert "no training people were held out" in out
     assert "your question: " in err
     assert "has room for" in err
@@ -102,7 +104,7 @@ def test_a_file_of_the_course_is_asked_with_its_corpus(attnlab: Attnlab, questio
         *("knowledge", "evaluate", "a.params", TEST, "--corpus", "world/wiki.txt"),
         *("--unseen", UNSEEN, "--samples", "2"),
     )
-    assert "Of the surer half of the answers on test" in evaluated
+    assert "Of the more confident half of the answers on test," in evaluated
     for words, told in [
         ([*params, question], "give the corpus that it was trained on with --corpus"),
         ([*params, question, "--corpus", TRAIN], "Give the corpus it was trained on."),
@@ -121,7 +123,7 @@ def test_mistakes_are_told(attnlab: Attnlab, question: str) -> None:
     for words, told in [
         ([*ASK, " "], "the question is empty"),
         ([*ASK, "Where⁇"], "the question holds the reserved character '⁇'"),
-        ([*ASK, question, "--show", "looks.pdf"], "--show looks.pdf must end with .png or .svg"),
+        ([*ASK, question, "--show", "looks.pdf"], "looks.pdf: a figure is written as .png or .svg"),
         ([*ASK, "--show", "looks.png"], "--show needs the question on the command line"),
         ([*ASK, question, "--corpus", TEST], "does not go with the run runs/read"),
         (["knowledge", "ask", "runs/none", question], "runs/none"),

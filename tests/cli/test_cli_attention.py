@@ -31,7 +31,7 @@ def test_show_tells_options_promises_and_parameters(attnlab: Attnlab) -> None:
     assert "causal" in out
     assert "query.weight (256, 256)" in out
     assert (
-        "window: a whole number from 2 on, 64 if not given"
+        "window: a whole number of at least 2, default 64"
         in attnlab("attention", "show", "sliding_window").out
     )
 
@@ -100,7 +100,8 @@ def test_cost_prints_tables_and_draws_a_figure(attnlab: Attnlab) -> None:
 
 def test_cost_refuses_before_it_measures(attnlab: Attnlab) -> None:
     for arguments, message in {
-        ("--lengths", "64,a"): "--lengths '64,a': give whole numbers from 2 on",
+        ("--lengths", "64,a"): "--lengths '64,a': give whole numbers",
+        ("--lengths", "64,1"): "--lengths '64,1': a row has at least 2 tokens",
         ("--out", "a.pdf"): "a.pdf: a figure is written as .png or .svg",
         ("--out", "no/a.png"): "there is no folder no",
         ("dot_product:windw=2",): "attention 'dot_product' has no option 'windw'",

@@ -76,7 +76,7 @@ def test_a_label_budget_is_compared_budget_by_budget(attnlab: Attnlab) -> None:
         ([*TRAIN, "--mlm-text", "no.txt"], "there is no file no.txt"),
         ([*BUDGET, "--labels", "ten"], "--labels 'ten': give whole numbers"),
         ([*TRAIN, "--alpha", "0.5"], "--alpha 0.5 needs unlabelled text to learn from: give"),
-        ([*TRAIN, "--columns", "text"], "is 2 columns, and 1 must be: text"),
+        ([*TRAIN, "--columns", "text"], "has 2 columns; expected 1 column: text"),
         ([*BUDGET, "--alpha", "0,-1"], "attnlab: --alpha 0,-1: alphas = [0.0, -1.0] is not"),
         ([*BUDGET, "--alpha", "0.5"], "needs unlabelled text"),
     ],

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from attnlab.attention.variants.hard import Hard
-from attnlab.geometry import explanation
-from attnlab.report.geometry.constructions import LEARNS, NO_GRADIENT
+from attnlab.geometry.explain import answer
+from attnlab.geometry.explain.argmax import LEARNS, NO_GRADIENT
 from conftest import Attnlab, as_json, flowing, solve
 
 PNG = b"\x89PNG"
@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture(autouse=True)
 def _few_random_instances(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep it quick: every function checks its arguments here."""
-    monkeypatch.setattr(explanation, "DRAWS", 12)
+    monkeypatch.setattr(answer, "DRAWS", 12)
 
 
 def shown_blocks() -> list[tuple[str, str]]:
@@ -44,7 +44,7 @@ def test_every_command_of_the_manual_works_and_prints_what_is_shown(attnlab: Att
 
 
 def test_two_heads_vary_less_than_one(attnlab: Attnlab) -> None:
-    found = as_json(attnlab, "heads")
+    found = as_json(attnlab, "heads")["data"]
     assert found["heads"]["1"]["deviation"] == pytest.approx(0.44, abs=5e-3)
     assert found["heads"]["2"]["deviation"] == pytest.approx(0.16, abs=5e-3)
     assert found["heads"]["1"]["deviation_without_ignored"] == pytest.approx(0.43, abs=6e-3)
@@ -77,7 +77,7 @@ def test_short_words_are_not_told_apart(attnlab: Attnlab) -> None:
 
 
 def test_one_vector_is_taken_out_of_a_sum_and_out_of_a_mean(attnlab: Attnlab) -> None:
-    found = as_json(attnlab, "subspaces")
+    found = as_json(attnlab, "subspaces")["data"]
     of_sum, of_mean = (np.array(found[name]["matrix"]) for name in ("of_sum", "of_mean"))
     assert of_mean == pytest.approx(2 * of_sum)
     assert found["is_projection"]
@@ -94,7 +94,7 @@ def test_a_matrix_of_ones_own_is_tried_on_both_subspaces(attnlab: Attnlab) -> No
     assert "Your M: right" in solve(attnlab, *words, "right.csv")
     out = solve(attnlab, *words, "wrong.csv", code=1)
     assert "A Aᵀ will not do" in out
-    assert "Your M: wrong, error up to 0.707" in out
+    assert "Your M: wrong: error up to 0.707" in out
 
 
 def test_subspaces_that_share_a_vector_cannot_be_told_apart(attnlab: Attnlab) -> None:

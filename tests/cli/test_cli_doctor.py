@@ -55,7 +55,7 @@ def test_a_precision_that_training_would_refuse_is_refused(
 ) -> None:
     monkeypatch.setenv("ATTNLAB_PRECISION", "float16")
     out = attnlab("doctor")[1]
-    assert "ATTNLAB_PRECISION=float16 is refused: give float32 or bfloat16\n" in out
+    assert "ATTNLAB_PRECISION=float16 is not allowed: give float32 or bfloat16\n" in out
     for precision in PRECISIONS:
         monkeypatch.setenv("ATTNLAB_PRECISION", precision)
         assert asked_precision() == precision

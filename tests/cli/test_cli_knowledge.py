@@ -240,7 +240,7 @@ MISTAKES = {
     ),
     "unknown recipe": (
         ["--recipe", "corse"],
-        "no recipe is called 'corse'. Did you mean 'course'? Known: recall, course, original,",
+        "no recipe is called 'corse'. Did you mean 'course'? Known: course, original, recall,",
     ),
     "unknown size": (
         ["--size", "huge"],

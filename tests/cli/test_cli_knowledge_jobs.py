@@ -15,11 +15,10 @@ from attnlab.recipes.knowledge import language_model
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training.step import Stepper
 
-pytestmark = pytest.mark.precision
+pytestmark = [pytest.mark.precision, pytest.mark.usefixtures("short_answers")]
 
 Attnlab = Callable[..., tuple[int, str, str]]
-
-pytestmark = pytest.mark.usefixtures("short_answers")
+Refused = Callable[..., str]
 
 FINETUNE = ["knowledge", "finetune", TRAIN]
 EVALUATE = ["knowledge", "evaluate"]
@@ -140,16 +139,21 @@ def test_the_courses_recipe_reads_characters(attnlab: Attnlab, tmp_path: Path) -
     assert saved["max_len"] == 128
 
 
-def unchanged(tmp_path: Path, attnlab: Attnlab, *words: str) -> str:
-    """Run a command that must fail with exit code 2 and change nothing; return its message."""
-    Run.begin("job", {}, RunPlace(tmp_path / "runs", "older"))
-    before = everything(tmp_path)
-    code, out, err = attnlab(*words)
-    assert (code, out) == (2, ""), err
-    assert err.startswith("attnlab: ")
-    assert len(err.splitlines()) <= 2
-    assert everything(tmp_path) == before
-    return err
+@pytest.fixture
+def refused(tmp_path: Path, attnlab: Attnlab) -> Refused:
+    """Return what runs a command that must fail and change nothing, and returns its message."""
+
+    def run(*words: str) -> str:
+        Run.begin("job", {}, RunPlace(tmp_path / "runs", "older"))
+        before = everything(tmp_path)
+        code, out, err = attnlab(*words)
+        assert (code, out) == (2, ""), err
+        assert err.startswith("attnlab: ")
+        assert len(err.splitlines()) <= 2
+        assert everything(tmp_path) == before
+        return err
+
+    return run
 
 
 LONG = f"Where was {' '.join(map(str, range(130)))} born?\tOslo\n"
@@ -173,14 +177,14 @@ BAD_FILES = {
     ),
     "reserved character": (
         ["--set", "corpus=bad"], "Ada. Born in Oslo.\nBela. Born⁇ in Lima.\n",
-        "bad, line 2: the text holds the reserved character '⁇'. Take it out.",
+        "bad, line 2: the text contains the reserved character '⁇'. Remove it.",
     ),
     "no names": (
         ["--set", "corpus=bad", "--set", "objective.name=salient_spans"],
         "nothing is capital here.\n",
         "the corpus has no names to learn: salient_spans takes a corpus of lines `Name. Text`",
     ),
-    "no text": (["--set", "corpus=bad"], b"\xff\xfe", "bad, line 1: the byte 0xff is no UTF-8"),
+    "no text": (["--set", "corpus=bad"], b"\xff\xfe", "bad, line 1: byte 0xff is not valid UTF-8"),
     "long training question": (
         ["--questions", "bad"], f"Where?\tOslo\n{LONG}",
         " tokens, but the model has room for 108 before the answer. Ask a shorter question.",
@@ -193,42 +197,40 @@ BAD_FILES = {
 @pytest.mark.usefixtures("world")
 @pytest.mark.parametrize("kind", BAD_FILES)
 def test_a_file_that_cannot_be_used_is_told_with_its_line_and_changes_nothing(
-    attnlab: Attnlab, tmp_path: Path, kind: str
+    refused: Refused, tmp_path: Path, kind: str
 ) -> None:
     words, content, message = BAD_FILES[kind]
     raw = content if isinstance(content, bytes) else content.encode()
     (tmp_path / "bad").write_bytes(raw)
-    assert message in unchanged(tmp_path, attnlab, *PRETRAIN, *words)
+    assert message in refused(*PRETRAIN, *words)
 
 
 @pytest.mark.usefixtures("world")
 @pytest.mark.parametrize("option", ["--questions", "--dev", "--test", "--set=corpus"])
-def test_a_missing_file_is_told_and_changes_nothing(
-    attnlab: Attnlab, tmp_path: Path, option: str
-) -> None:
+def test_a_missing_file_is_told_and_changes_nothing(refused: Refused, option: str) -> None:
     words = ["--set", "corpus=gone"] if option == "--set=corpus" else [option, "gone"]
-    assert "there is no file gone." in unchanged(tmp_path, attnlab, *PRETRAIN, *words)
+    assert "there is no file gone." in refused(*PRETRAIN, *words)
 
 
 @pytest.mark.parametrize("option", ["--questions", "--dev", "--test"])
 def test_a_character_that_the_corpus_has_not_is_told_with_its_line(
-    attnlab: Attnlab, tmp_path: Path, option: str
+    refused: Refused, tmp_path: Path, option: str
 ) -> None:
     (tmp_path / "wiki.txt").write_text("Where was Ada born? In Oslo.\n")
     (tmp_path / "bad").write_text("Where was Ada born?\tOslo\nWhere was Zed born?\tOslo\n")
     words = ["knowledge", "pretrain", "wiki.txt", *COURSE, option, "bad"]
-    err = unchanged(tmp_path, attnlab, *words)
+    err = refused(*words)
     assert "bad, line 2: the character 'Z' of 'Where was Zed born?' is not in the tokenizer" in err
 
 
 @pytest.mark.parametrize("option", ["--questions", "--dev"])
 def test_an_answer_that_has_no_room_is_told_with_its_line(
-    attnlab: Attnlab, tmp_path: Path, option: str
+    refused: Refused, tmp_path: Path, option: str
 ) -> None:
     (tmp_path / "wiki.txt").write_text("Where was Ada born? In Oslo.\n")
     (tmp_path / "bad").write_text(f"Where?\tOslo\nWhere?\t{'Oslo' * 40}\n")
     words = ["knowledge", "pretrain", "wiki.txt", *COURSE, option, "bad"]
-    assert "bad, line 2" in unchanged(tmp_path, attnlab, *words)
+    assert "bad, line 2" in refused(*words)
 
 
 FINETUNE_MISTAKES = {
@@ -236,18 +238,18 @@ FINETUNE_MISTAKES = {
     "no tokenizer": (FINETUNE, "a model that was not pretrained needs --corpus, which its"),
     "no such start": ([*FINETUNE, "--start", "runs/none"], "there is no run runs/none."),
     "a start that is no run": (
-        [*FINETUNE, "--start", "world"], "world is no run directory: it holds no config.json."
+        [*FINETUNE, "--start", "world"], "world is not a run directory: it has no config.json."
     ),
     "a start that is not finished": (
         [*FINETUNE, "--start", "runs/older"],
-        "runs/older is no finished run of knowledge pretrain or finetune: there is no model to",
+        "runs/older is not a finished run of knowledge pretrain or finetune, so it has no model",
     ),
     "unknown recipe": ([*FINETUNE, "--recipe", "best"], "no recipe is called 'best'. Known:"),
     "missing questions": (["knowledge", "finetune", "gone"], "there is no file gone."),
     "no corpus": (["knowledge", "pretrain"], "there is nothing to do: give a corpus to read"),
     "asked of no run": ([*EVALUATE, "runs/none", TEST], "there is no run runs/none."),
     "asked of an unfinished run": (
-        [*EVALUATE, "runs/older", TEST], "runs/older is no finished run of knowledge pretrain"
+        [*EVALUATE, "runs/older", TEST], "runs/older is not a finished run of knowledge pretrain"
     ),
 }  # fmt: skip
 
@@ -255,14 +257,16 @@ FINETUNE_MISTAKES = {
 @pytest.mark.usefixtures("world")
 @pytest.mark.parametrize("mistake", FINETUNE_MISTAKES)
 def test_a_mistake_in_what_is_finetuned_or_asked_changes_nothing(
-    attnlab: Attnlab, tmp_path: Path, mistake: str
+    refused: Refused, mistake: str
 ) -> None:
     words, message = FINETUNE_MISTAKES[mistake]
-    assert message in unchanged(tmp_path, attnlab, *words)
+    assert message in refused(*words)
 
 
 @pytest.mark.usefixtures("world")
-def test_bad_questions_to_a_finished_run_change_nothing(attnlab: Attnlab, tmp_path: Path) -> None:
+def test_bad_questions_to_a_finished_run_change_nothing(
+    attnlab: Attnlab, refused: Refused, tmp_path: Path
+) -> None:
     go(attnlab, *PRETRAIN, "--name", "read")
     for content, message in {
         "": "bad is empty: there is no question in it.",
@@ -270,8 +274,8 @@ def test_bad_questions_to_a_finished_run_change_nothing(attnlab: Attnlab, tmp_pa
         LONG: "bad, line 1: 'Where was 0 1 2",
     }.items():
         (tmp_path / "bad").write_text(content)
-        assert message in unchanged(tmp_path, attnlab, *EVALUATE, "runs/read", "bad")
-    missing = unchanged(tmp_path, attnlab, *EVALUATE, "runs/read", "gone")
+        assert message in refused(*EVALUATE, "runs/read", "bad")
+    missing = refused(*EVALUATE, "runs/read", "gone")
     assert "there is no file gone." in missing
 
 
@@ -290,7 +294,11 @@ def stop_at_the_second_step(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("world")
 @pytest.mark.parametrize("changed", ["world/wiki.txt", TRAIN, DEV, TEST])
 def test_a_run_does_not_go_on_with_other_data(
-    attnlab: Attnlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: str
+    attnlab: Attnlab,
+    refused: Refused,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    changed: str,
 ) -> None:
     words = [*PRETRAIN, "--name", "cut", "--set", "training.save_every=1"]
     with monkeypatch.context() as stopping:
@@ -298,8 +306,8 @@ def test_a_run_does_not_go_on_with_other_data(
         assert attnlab(*words).code == 128 + 15
     original = (tmp_path / changed).read_bytes()
     (tmp_path / changed).write_bytes(original.replace(b"Where", b"When").replace(b". ", b".  ", 1))
-    err = unchanged(tmp_path, attnlab, *words)
-    assert f"{changed} has changed since cut was begun, so the run cannot go on" in err
+    err = refused(*words)
+    assert f"{changed} has changed since cut was begun, so the run cannot resume" in err
     (tmp_path / changed).write_bytes(original)
     code, _, err = attnlab(*words)
     assert code == 0, err
@@ -308,7 +316,7 @@ def test_a_run_does_not_go_on_with_other_data(
 
 @pytest.mark.usefixtures("world")
 def test_finetuning_does_not_go_on_from_another_start(
-    attnlab: Attnlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    attnlab: Attnlab, refused: Refused, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go(attnlab, *PRETRAIN, "--name", "read")
     words = [*FINETUNE, "--start", "runs/read", "--length", "2 steps", "--name", "cut"]
@@ -317,7 +325,7 @@ def test_finetuning_does_not_go_on_from_another_start(
         assert attnlab(*words, "--set", "training.save_every=1").code == 128 + 15
     record = tmp_path / "runs" / "read" / "record.json"
     record.write_text(record.read_text().replace('"steps": 2', '"steps":  2'))
-    err = unchanged(tmp_path, attnlab, *words, "--set", "training.save_every=1")
+    err = refused(*words, "--set", "training.save_every=1")
     assert "runs/read/record.json has changed since cut was begun" in err
 
 
@@ -384,7 +392,9 @@ def test_people_are_held_out_only_if_the_start_has_not_learned_them(attnlab: Att
     words = [*FINETUNE, "--length", "1 step", "--held-out", "0.4", "--start"]
     code, _, err = attnlab(*words, "runs/all")
     assert code == 2
-    assert "held_out = 0.4 asks people whose questions runs/all may have learned already" in err
+    assert (
+        "held_out = 0.4 would evaluate on questions that runs/all may have been trained on" in err
+    )
     go(attnlab, *words, "runs/some")
 
 

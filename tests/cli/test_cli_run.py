@@ -27,7 +27,8 @@ from attnlab.recipes.knowledge.settings import (
     PretrainSettings,
     TokenizerSettings,
 )
-from attnlab.runs.directory import Run, run_name
+from attnlab.runs.directory import Run
+from attnlab.runs.folders import run_name
 from attnlab.training.settings import TrainingSettings
 from conftest import Attnlab
 from small_bert import write_reviews, write_small_bert

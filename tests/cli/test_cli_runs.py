@@ -140,13 +140,13 @@ def test_a_missing_run_is_named(attnlab: Attnlab) -> None:
     assert attnlab("runs", "show", "nothing") == (
         2,
         "",
-        "attnlab: there is no run runs/nothing. `attnlab runs list` shows those there are.\n",
+        "attnlab: there is no run runs/nothing. `attnlab runs list` lists the existing ones.\n",
     )
 
 
 def test_a_folder_that_is_no_run_is_refused(attnlab: Attnlab, tmp_path: Path) -> None:
     (tmp_path / "photos").mkdir()
-    expected = "attnlab: photos is no run directory: it holds no config.json.\n"
+    expected = "attnlab: photos is not a run directory: it has no config.json.\n"
     assert attnlab("runs", "show", "photos") == (2, "", expected)
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attnlab.geometry import explanation
 from attnlab.geometry.examples import cse517
+from attnlab.geometry.explain import answer
 from attnlab.geometry.instance import weights_of
 from conftest import Attnlab, as_json, solve
 
@@ -17,7 +17,7 @@ CSE = cse517()
 @pytest.fixture(autouse=True)
 def _few_random_instances(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep it quick: every function checks its arguments here."""
-    monkeypatch.setattr(explanation, "DRAWS", 12)
+    monkeypatch.setattr(answer, "DRAWS", 12)
 
 
 class TestAverage:
@@ -33,7 +33,7 @@ class TestAverage:
         assert float(error[1]) < 1e-6
         assert "The usual answer 10*(k0+k1)" in out
         assert "largest error 0.0058" in out
-        assert "It scores key 1 by 0.043 more than key 0" in out
+        assert "It scores key 1 higher than key 0 by 0.043" in out
         assert "error 1.4e-08" in out
         assert "least at S = 3.92 (0.0021), within 0.05 for S from 1.4 to 87.1" in out
         assert "as S grows the weight goes to token 1 (error 0.27)" in out
@@ -47,7 +47,7 @@ class TestAverage:
 
     def test_a_smaller_error_takes_a_longer_query(self, attnlab: Attnlab) -> None:
         near, far = (
-            as_json(attnlab, *self.WORDS, "--error", e)["reached"] for e in ("1e-3", "1e-9")
+            as_json(attnlab, *self.WORDS, "--error", e)["data"]["reached"] for e in ("1e-3", "1e-9")
         )
         assert near["scale"] < far["scale"]
         assert far["output_error"] <= 1e-9
@@ -65,8 +65,8 @@ class TestAverage:
         assert "[0.2282, 0.2858, 0.2396, 0.2464]" in out
         assert "largest error 0.02," in out
         found = as_json(attnlab, "average", "--subset", "0,1,2,3", "--answer", "0")
-        assert found["reached"]["query"] == [0, 0, 0]
-        assert found["answer"]["report"]["is_general"] is True
+        assert found["data"]["reached"]["query"] == [0, 0, 0]
+        assert found["answer"]["data"]["is_general"] is True
 
     def test_tokens_across_a_square_are_never_averaged(self, attnlab: Attnlab) -> None:
         Path("k.csv").write_text("0,0\n1,0\n0,1\n1,1\n", encoding="utf-8")
@@ -94,7 +94,7 @@ class TestSelect:
         assert "Their output alone, [0.5, 0.5]: in the limit" in out
         assert "The weights: [0.3333, 0.3333, 0.3333, 0]" in out
         found = as_json(attnlab, "select", "--example", "midpoint", "--token", "2")
-        assert found["output_reached"]["output_error"] < 1e-6
+        assert found["parts"][-1]["data"]["reached"]["output_error"] < 1e-6
 
     def test_a_multiple_of_a_short_key_selects_a_long_one(self, attnlab: Attnlab) -> None:
         out = solve(attnlab, "select", "--example", "unequal", "--answer", "S*k0", code=1)
@@ -122,8 +122,8 @@ class TestSelect:
 class TestWeights:
     def test_any_weights_of_keys_in_general_position(self, attnlab: Attnlab) -> None:
         found = as_json(attnlab, "weights", "--weights", "0.1,0.2,0.3,0.4")
-        assert found["solution"]["verdict"] == "exact"
-        assert found["reached"]["weights"] == pytest.approx([0.1, 0.2, 0.3, 0.4], abs=1e-12)
+        assert found["verdict"] == "exact"
+        assert found["data"]["reached"]["weights"] == pytest.approx([0.1, 0.2, 0.3, 0.4], abs=1e-12)
         assert found["answer"] is None  # there is no usual one
 
     def test_an_answer_with_wrong_ratios(self, attnlab: Attnlab) -> None:
@@ -143,7 +143,7 @@ class TestOutput:
         by_name = as_json(attnlab, "output", "--example", "midpoint", "--target", "v2")
         by_number = as_json(attnlab, "output", "--example", "midpoint", "--target", "0.5,0.5")
         assert by_name == by_number
-        assert by_name["solution"]["verdict"] == "limit"
+        assert by_name["verdict"] == "limit"
 
     def test_an_output_outside_the_hull(self, attnlab: Attnlab) -> None:
         out = solve(attnlab, "output", "--target", "9,9,9")
@@ -189,7 +189,7 @@ class TestRepairKey:
     def test_the_new_key_does_what_is_said(self, attnlab: Attnlab) -> None:
         found = as_json(attnlab, "repair-key", "--tolerance", "0.01")
         keys = CSE.keys.copy()
-        keys[2] = found["repair"]["key"]
+        keys[2] = found["data"]["repair"]["key"]
         made = weights_of(keys, 10 * (CSE.keys[0] + CSE.keys[1])) @ CSE.values
         assert np.abs(made - CSE.values[:3].mean(axis=0)).max() <= 0.01 * (1 + 1e-6)
 
@@ -214,7 +214,7 @@ MISTAKES = {
     ("select", "--keys", "no.csv"): "there is no file no.csv",
     ("select", "--keys", "k.csv", "--values", "v.csv"): "there are 2 keys and 1 values",
     ("select", "--keys", "nan.csv"): "nan.csv, line 2: 'nan' is not possible",
-    ("select", "--error", "0"): "--error 0 cannot be asked for",
+    ("select", "--error", "0"): "--error 0 is not possible: between 0 and 1",
     ("select", "--tolerance", "-1"): "--tolerance -1 is not possible",
     ("select", "--figure", "a.pdf"): "a figure is written as .png or .svg",
     ("argmax", "--example", "cse517"): "give --query",
@@ -242,7 +242,7 @@ def test_a_mistake_is_one_clear_line(attnlab: Attnlab, words: tuple[str, ...]) -
 
 
 def test_the_examples_are_offered_to_the_shell() -> None:
-    from attnlab.cli.solve import complete_example
+    from attnlab.cli.explained import complete_example
 
     assert complete_example("m") == ["midpoint"]
     assert "cse517" in complete_example("")

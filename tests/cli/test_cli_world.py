@@ -50,7 +50,7 @@ def test_a_world_is_written_as_the_courses_files(attnlab: Attnlab, tmp_path: Pat
     first, second, third, *samples = out.splitlines()
     assert first == "people: 11 train, 4 dev, 4 test, 1 unseen"
     assert second == "biographies: 38; 19 people are celebrities"
-    assert third == f"commonest birthplace: {world.commonest_place()[0]}, 5.0 % of the people"
+    assert third == f"most common birthplace: {world.commonest_place()[0]}, 5.0 % of the people"
     assert samples == ["", *world.texts[:3], "", "deep/mine"]
 
 
@@ -97,8 +97,8 @@ def test_a_file_of_somebody_else_is_not_written_over(
     code, out, err = attnlab(*WORLD, "mine", *TINY)
     assert (code, out) == (2, "")
     assert err == (
-        f"attnlab: mine/{name} is not of this world. Give another folder, or take the file away"
-        " first.\n"
+        f"attnlab: mine/{name} does not belong to this world. Give another folder, or remove the"
+        " file first.\n"
     )
     assert [path.name for path in (tmp_path / "mine").iterdir()] == [name]
 
@@ -110,7 +110,7 @@ def test_without_people_held_out_there_is_no_file_of_them(attnlab: Attnlab, tmp_
     (tmp_path / "mine" / "birth_unseen.tsv").write_text("Where was I born?\tOslo\n")
     code, _, err = attnlab(*WORLD, "mine", *nobody)
     assert code == 2
-    assert "mine/birth_unseen.tsv is not of this world." in err
+    assert "mine/birth_unseen.tsv does not belong to this world." in err
 
 
 def test_other_files_in_the_folder_stay(attnlab: Attnlab, tmp_path: Path) -> None:

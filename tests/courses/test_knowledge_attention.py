@@ -106,13 +106,13 @@ def test_dropout_works_in_training_alone(name: str, dropped: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "longest"), [(NAMES[0], BLOCK), (NAMES[1], BLOCK - 1)])
-def test_a_row_that_is_too_long_is_told(name: str, longest: int) -> None:
+def test_a_row_that_is_too_long_is_reported(name: str, longest: int) -> None:
     message = f"a sequence of {longest + 1} tokens is longer than max_len = {longest}"
     with pytest.raises(UserError, match=re.escape(message)):
         build(name)(torch.zeros(B, longest + 1, D, dtype=torch.float64))
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_width_that_heads_cannot_share_is_told(name: str) -> None:
+def test_a_width_that_heads_cannot_share_is_reported(name: str) -> None:
     with pytest.raises(UserError, match=r"^d_model = 12 does not divide into n_heads = 5 heads"):
         build(name, n_head=5)

@@ -1,4 +1,4 @@
-"""Packing a submission: all of it or nothing, and every mistake told."""
+"""Packing a submission: all of it or nothing, and every mistake reported."""
 
 import hashlib
 import os
@@ -81,13 +81,13 @@ def test_all_missing_files_are_named_at_once(folder: Path) -> None:
         collect.collect("ada", folder)
 
 
-def test_an_empty_file_is_told(folder: Path) -> None:
+def test_an_empty_file_is_reported(folder: Path) -> None:
     (folder / "vanilla.finetune.params").write_text("")
     with pytest.raises(collect.SubmissionError, match=r"^empty: vanilla\.finetune\.params\.$"):
         collect.collect("ada", folder)
 
 
-def test_predictions_of_another_length_are_told_with_both_numbers(folder: Path) -> None:
+def test_predictions_of_another_length_are_reported_with_both_numbers(folder: Path) -> None:
     for name in ("vanilla.pretrain.dev.predictions", "vanilla.pretrain.test.predictions"):
         (folder / name).write_text("Oslo\n" * 4)
     message = (

@@ -90,14 +90,14 @@ def test_a_question_is_read_and_its_answer_alone_predicted() -> None:
         ("\tLima", r"^line 1: .* must be a question, a tab and an answer\.$"),
         ("Where?\t ", r"^line 1: .* must be a question, a tab and an answer\.$"),
         ("\n\nWhere?\tZürich", r"^line 3: the character 'Z' is not in the tokenizer: it does not"),
-        ("Where⁇\tLima", r"^line 1: the reserved character '⁇' stands in it\. Take it out\.$"),
+        ("Where⁇\tLima", r"^line 1: the text contains the reserved character '⁇'\. Remove it\.$"),
         (
             f"W{'h' * 34}\tLima",
             r"^line 1: question and answer have 41 characters with their marks,",
         ),
     ],
 )
-def test_a_wrong_question_is_told_with_its_line(data: str, message: str) -> None:
+def test_a_wrong_question_is_reported_with_its_line(data: str, message: str) -> None:
     with pytest.raises(UserError, match=message):
         names(data)
 
@@ -111,12 +111,12 @@ def test_a_row_that_just_fits_is_taken() -> None:
     ("data", "block", "message"),
     [
         (" \n", 40, r"^the text: there is no line with anything in it\.$"),
-        ("a\nb □", 40, r"^line 2: the reserved character '□' stands in it\. Take it out\.$"),
-        ("a ⁇", 40, r"^line 1: the reserved character '⁇' stands in it\. Take it out\.$"),
+        ("a\nb □", 40, r"^line 2: the text contains the reserved character '□'\. Remove it\.$"),
+        ("a ⁇", 40, r"^line 1: the text contains the reserved character '⁇'\. Remove it\.$"),
         ("a", 23, r"^block_size = 23 is too small: give 24 or more\.$"),
     ],
 )
-def test_a_wrong_text_is_told(data: str, block: int, message: str) -> None:
+def test_a_wrong_text_is_reported(data: str, block: int, message: str) -> None:
     with pytest.raises(UserError, match=message):
         load("src/dataset.py").CharCorruptionDataset(data, block)
 

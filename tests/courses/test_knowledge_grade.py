@@ -5,7 +5,7 @@ import os
 import shutil
 import zipfile
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -25,22 +25,17 @@ chance, corruption, examples, mutants, predictions, probe, sandbox, submission, 
 )  # fmt: skip
 SMALL = (37,)
 """One block is enough for a bug; the whole grader takes two."""
-ATTENTION = (COURSE / "src" / "attention.py").read_text(encoding="utf-8")
 LABELS = "".join(f"Where was {i} born?\t{'London' if i < 2 else 'Lima'}\n" for i in range(40))
 
 
-def grade_dataset(text: str, folder: Path) -> Any:
+def grade_dataset(build: Any) -> Any:
     """Grade a data set in this process: it is one of ours."""
-    file = folder / "dataset.py"
-    file.write_text(text, encoding="utf-8")
     asked = corruption.request(blocks=SMALL, few=10, many=1000)
-    return corruption.grade(probe.draw_examples(file, asked), blocks=SMALL)
+    return corruption.grade(probe.draws_of(build, asked), blocks=SMALL)
 
 
-def grade_attention(text: str, folder: Path) -> list[Any]:
-    file = folder / "attention.py"
-    file.write_text(text, encoding="utf-8")
-    found: list[Any] = synthesizer.grade(probe.run_attention(file, synthesizer.request()))
+def grade_attention(build: Any) -> list[Any]:
+    found: list[Any] = synthesizer.grade(probe.outputs_of(build, synthesizer.request()))
     return found
 
 
@@ -49,95 +44,105 @@ def failed(findings: list[Any]) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("mutant", mutants.DATASETS, ids=lambda mutant: mutant.name)
-def test_a_wrong_data_set_fails_the_checks_that_name_its_bug(mutant: Any, tmp_path: Path) -> None:
-    part = grade_dataset(mutants.source_of(mutant), tmp_path)
+def test_a_wrong_data_set_fails_the_checks_that_name_its_bug(mutant: Any) -> None:
+    part = grade_dataset(mutants.dataset_with(mutant.steps))
     assert failed(part.findings) == mutant.fails
     assert part.points < part.of
 
 
 @pytest.mark.parametrize("mutant", mutants.ATTENTIONS, ids=lambda mutant: mutant.name)
-def test_a_wrong_attention_fails_the_checks_that_name_its_bug(mutant: Any, tmp_path: Path) -> None:
-    assert failed(grade_attention(mutants.source_of(mutant), tmp_path)) == mutant.fails
+def test_a_wrong_attention_fails_the_checks_that_name_its_bug(mutant: Any) -> None:
+    assert failed(grade_attention(mutants.attention_with(mutant.steps))) == mutant.fails
 
 
-def changed(text: str, old: str, new: str) -> str:
-    assert old in text
-    return text.replace(old, new)
+def test_every_check_has_a_bug_that_it_must_catch() -> None:
+    parts = (
+        (grade_dataset(mutants.dataset_with({})).findings, mutants.DATASETS),
+        (grade_attention(mutants.attention_with({})), mutants.ATTENTIONS),
+    )
+    for findings, known in parts:
+        caught = {check for mutant in known for check in mutant.fails}
+        assert caught == {finding.check for finding in findings}
 
 
-BY_HAND = mutants.dataset_by_hand()
-ROW = "[*prefix, sentinel, *suffix, sentinel, *span]"
+def a_third_mark(self: Any, prefix: list[int], span: list[int], suffix: list[int]) -> list[int]:
+    return [*prefix, self.sentinel, *suffix, self.sentinel, *span, self.sentinel]
+
+
+def an_eighth_to_three_eighths(_: Any, cut: list[int], __: list[int], rng: Any) -> int:
+    n = len(cut)
+    return int(rng.integers(max(1, n // 8), n * 3 // 8 + 1)) if n > 3 else n
+
+
 RIGHT_DATASETS = {
-    "ours": (COURSE / "src" / "dataset.py").read_text(encoding="utf-8"),
-    "by hand": BY_HAND,
-    "three marks": changed(BY_HAND, ROW, ROW.replace("*span]", "*span, sentinel]")),
-    "as long as the block": changed(BY_HAND, "* (block - len(row))", "* (block + 1 - len(row))"),
-    "an eighth to three eighths": changed(
-        BY_HAND,
-        "generator.integers(1, max(1, len(cut) // 2) + 1)",
-        "generator.integers(max(1, len(cut) // 8), len(cut) * 3 // 8 + 1)"
-        " if len(cut) > 3 else len(cut)",
+    "ours": load("src/dataset.py").CharCorruptionDataset,
+    "by hand": mutants.dataset_with({}),
+    "three marks": mutants.dataset_with({"row": a_third_mark}),
+    "as long as the block": mutants.dataset_with(
+        {"padded": lambda self, row: row + [0] * (self.block_size + 1 - len(row))}
     ),
+    "an eighth to three eighths": mutants.dataset_with({"span_size": an_eighth_to_three_eighths}),
 }
 
 
 @pytest.mark.parametrize("name", RIGHT_DATASETS)
-def test_every_right_reading_of_the_corruption_passes(name: str, tmp_path: Path) -> None:
-    part = grade_dataset(RIGHT_DATASETS[name], tmp_path)
+def test_every_right_reading_of_the_corruption_passes(name: str) -> None:
+    part = grade_dataset(RIGHT_DATASETS[name])
     assert [finding.check for finding in part.findings if finding.passed is not True] == []
     assert part.points == part.of == 10
 
 
-OWN_B = changed(
-    changed(
-        changed(ATTENTION, "torch.empty(config.n_embd", "torch.empty(config.n_head, config.n_embd"),
-        "self.w2[:, :n_tokens]",
-        "self.w2[..., :n_tokens]",
-    ),
-    "self.b2[:n_tokens]",
-    "self.b2[..., :n_tokens]",
-)
-ROWS_OF_A_BLOCK = changed(
-    ATTENTION, "config.n_head, config.block_size - 1\n", "config.n_head, config.block_size\n"
-)
-FLOAT32 = changed(ATTENTION, "hidden @ self.w2", "hidden.float() @ self.w2")
+def attention_of_shapes(steps: Any = MappingProxyType({}), **shapes: tuple[int, ...]) -> Any:
+    """Return an attention whose parameters have other shapes than ours."""
+
+    class SynthesizerAttention(mutants.attention_with(steps)):  # type: ignore[misc]
+        def __init__(self, config: Any) -> None:
+            super().__init__(config)
+            for name, shape in shapes.items():
+                setattr(self, name, torch.nn.Parameter(torch.zeros(shape)))
+
+    return SynthesizerAttention
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        ATTENTION,
-        OWN_B,
-        changed(OWN_B, "torch.zeros(self.longest)", "torch.zeros(config.n_head, 1, self.longest)"),
-        ROWS_OF_A_BLOCK,
-        FLOAT32,
-    ],
-    ids=["shared B", "a B a head", "a B and b2 a head", "rows of a block", "float32"],
-)
-def test_every_right_reading_of_the_synthesizer_passes(text: str, tmp_path: Path) -> None:
-    findings = grade_attention(text, tmp_path)
+H, K, BLOCK = synthesizer.HEADS, synthesizer.WIDTH // synthesizer.HEADS, synthesizer.BLOCK
+IN_FLOAT32 = {
+    "scores": lambda self, h: h.float() @ self.w2[:, : h.shape[-2]] + self.b2[: h.shape[-2]]
+}
+RIGHT_ATTENTIONS = {
+    "ours": load("src/attention.py").SynthesizerAttention,
+    "by hand": mutants.attention_with({}),
+    "one B per head": attention_of_shapes(w2=(H, K, BLOCK - 1)),
+    "one B and b2 per head": attention_of_shapes(w2=(H, K, BLOCK - 1), b2=(H, 1, BLOCK - 1)),
+    "rows of a block": attention_of_shapes(w2=(K, BLOCK), b2=(BLOCK,)),
+    "float32": mutants.attention_with(IN_FLOAT32),
+}
+
+
+@pytest.mark.parametrize("name", RIGHT_ATTENTIONS)
+def test_every_right_reading_of_the_synthesizer_passes(name: str) -> None:
+    findings = grade_attention(RIGHT_ATTENTIONS[name])
     assert [finding for finding in findings if finding.passed is not True] == []
+    assert findings[0].seen.endswith("float32" if name == "float32" else "float64")
 
 
-def test_a_division_of_the_scores_is_named(tmp_path: Path) -> None:
+def test_a_division_of_the_scores_is_named() -> None:
     (mutant,) = [mutant for mutant in mutants.ATTENTIONS if mutant.name == "scores divided"]
-    _, equal, *_ = grade_attention(mutants.source_of(mutant), tmp_path)
+    _, equal, *_ = grade_attention(mutants.attention_with(mutant.steps))
     assert equal.seen.endswith("the scores are divided by √(d/h)")
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "message"),
+    ("shapes", "message"),
     [
-        ("torch.zeros(self.longest)", "torch.zeros(1, 3)", "b2 has shape (1, 3), w2 (4, 7)"),
-        ("n_embd // config.n_head, self.longest", "n_embd, 7", "w2 has shape (12, 7) at width"),
+        ({"b2": (1, 3)}, "b2 has shape (1, 3), w2 (4, 7)"),
+        ({"w2": (12, 7)}, "w2 has shape (12, 7) at width"),
     ],
 )
-def test_parameters_of_another_shape_are_told(
-    old: str, new: str, message: str, tmp_path: Path
+def test_parameters_of_another_shape_are_reported(
+    shapes: dict[str, tuple[int, ...]], message: str
 ) -> None:
-    scores = "hidden @ self.w2[:, :n_tokens] + self.b2[:n_tokens]"
-    text = changed(changed(ATTENTION, old, new), scores, "hidden @ hidden.mT")
-    runs, *rest = grade_attention(text, tmp_path)
+    needs_neither = {"scores": lambda _, hidden: hidden @ hidden.mT}
+    runs, *rest = grade_attention(attention_of_shapes(needs_neither, **shapes))
     assert runs.passed is False
     assert message in runs.seen
     assert all(finding.passed is None for finding in rest)
@@ -185,7 +190,7 @@ def test_a_program_that_does_not_end_is_stopped(tmp_path: Path) -> None:
     assert all(finding.passed is None for finding in part.findings[1:])
 
 
-def test_a_program_that_leaves_without_an_answer_is_told(tmp_path: Path) -> None:
+def test_a_program_that_leaves_without_an_answer_is_reported(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     file = tmp_path / "src" / "attention.py"
     file.write_text("import os, sys\nprint('bye', file=sys.stderr, flush=True)\nos._exit(7)\n")
@@ -245,7 +250,7 @@ def test_a_right_submission_is_graded_as_such(
         ([str(COURSE), "--time-limit", "0"], "--time-limit 0 is not possible"),
     ],
 )
-def test_a_mistake_of_the_teachers_is_told(
+def test_a_mistake_of_the_teachers_is_reported(
     arguments: list[str], message: str, main: ModuleType, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as left:
@@ -306,7 +311,7 @@ def test_labels_without_answers_are_refused(tmp_path: Path) -> None:
         predictions.check_labels(tmp_path / "inputs.tsv")
 
 
-def test_a_damaged_zip_is_told(tmp_path: Path) -> None:
+def test_a_damaged_zip_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "a.zip"
     with zipfile.ZipFile(path, "w") as out:
         out.writestr("src/dataset.py", "x" * 1000)

@@ -113,7 +113,7 @@ def test_a_file_answers_here_what_it_answers_there_even_to_a_question_that_is_to
     assert len(set(lines)) > 1
 
 
-def test_mistakes_are_told(run: Run) -> None:
+def test_mistakes_are_reported(run: Run) -> None:
     small_params("a.params")
     torch.save({"lstm.weight": torch.zeros(2)}, "lstm.params")
     evaluate = ["evaluate", "vanilla", "wiki.txt", "--eval_corpus_path", DEV]

@@ -41,12 +41,15 @@ def test_the_solutions_by_hand_are_right_and_say_what_the_usual_answers_are_wort
     for exercise in ("1.2.1", "1.2.2", "1.3.1", "1.3.2", "1.4.1", "1.4.2"):
         (line,) = [line for line in printed.splitlines() if line.startswith(f"{exercise}:")]
         assert line.endswith("right")
-    assert "unequal: error 1 with S·k0, 0 with the best direction" in printed
-    assert "S = 3.9: error 0.0021" in printed
-    assert "S = 10: error 0.0058" in printed
-    assert "q = 5·(k0 + k1): error 0.118" in printed
-    assert "Your answer 10*(k0+k1)" in printed
-    assert "All weight on token 3: never" in printed
+    for said in (
+        "unequal: error 1 with S·k0, 0 with the best direction",
+        "S = 3.9: error 0.0021",
+        "S = 10: error 0.0058",
+        "q = 5·(k0 + k1): error 0.118",
+        "Your answer 10*(k0+k1)",
+        "All weight on token 3: never",
+    ):
+        assert said in printed
 
 
 def test_the_students_version_by_hand_runs_says_what_is_to_do_and_holds_no_solution() -> None:

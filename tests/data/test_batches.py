@@ -9,15 +9,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnlab.data.batches import (
-    IGNORED,
-    Batches,
-    TokenBatch,
-    TokenRow,
-    answer_row,
-    collate,
-)
-from attnlab.data.epochs import POOL, epoch_plan, like_tokens
+from attnlab.data.batches import IGNORED, TokenBatch, TokenRow, answer_row, collate
+from attnlab.data.epochs import POOL, Epochs, epoch_plan, like_tokens, tokens_per_batch
 from attnlab.errors import UserError
 
 
@@ -39,9 +32,13 @@ def plan(n: int, *, n_batches: int, seed: int = 0) -> list[list[int]]:
     return [batch.tolist() for batch in batches]
 
 
-def make_batches(*, batch_tokens: int = 10, seed: int = 5) -> Batches:
+def make_epochs(*, batch_tokens: int = 10, seed: int = 5) -> Epochs[TokenRow]:
     """Three batches an epoch: the seven rows are read as 29 tokens."""
-    return Batches(lambda _: ROWS, batch_tokens=batch_tokens, seed=seed)
+    return Epochs(lambda _: ROWS, size=tokens_per_batch(batch_tokens), seed=seed)
+
+
+def ids_of_step(epochs: Epochs[TokenRow], step: int) -> list[str]:
+    return [row.id for row in epochs.rows_of_step(step)]
 
 
 @hypothesis.settings(deadline=None)
@@ -99,67 +96,64 @@ def test_batches_do_not_come_in_the_order_of_length() -> None:
 
 
 def test_a_step_is_the_same_batch_whatever_was_asked_before() -> None:
-    forwards, backwards = make_batches(), make_batches()
+    forwards, backwards = make_epochs(), make_epochs()
     steps = range(1, 13)
-    seen = {step: forwards.batch(step) for step in steps}
+    seen = {step: forwards.rows_of_step(step) for step in steps}
     for step in reversed(steps):
-        again = backwards.batch(step)
-        assert again.ids == seen[step].ids
-        assert torch.equal(again.inputs, seen[step].inputs)
-        assert torch.equal(again.targets, seen[step].targets)
+        assert backwards.rows_of_step(step) == seen[step]
 
 
 def test_epochs_and_seeds_have_orders_of_their_own() -> None:
     rows = make_rows([2 + i % 5 for i in range(40)])
     orders = []
     for seed in (0, 1):
-        batches = Batches(lambda _: rows, batch_tokens=20, seed=seed)
+        epochs = Epochs(lambda _: rows, size=tokens_per_batch(20), seed=seed)
         for epoch in range(3):
-            first = epoch * batches.epochs.per_epoch + 1
-            steps = range(first, first + batches.epochs.per_epoch)
-            orders.append(tuple(i for step in steps for i in batches.batch(step).ids))
+            first = epoch * epochs.per_epoch + 1
+            steps = range(first, first + epochs.per_epoch)
+            orders.append(tuple(i for step in steps for i in ids_of_step(epochs, step)))
     assert len(set(orders)) == 6
 
 
 def test_steps_go_through_whole_epochs() -> None:
-    batches = make_batches()
-    assert batches.epochs.per_epoch == 3
+    epochs = make_epochs()
+    assert epochs.per_epoch == 3
     for epoch in range(3):
-        ids = [i for step in range(1, 4) for i in batches.batch(3 * epoch + step).ids]
+        ids = [i for step in range(1, 4) for i in ids_of_step(epochs, 3 * epoch + step)]
         assert sorted(ids) == [row.id for row in ROWS]
 
 
 def test_each_epoch_has_rows_of_its_own() -> None:
     """Epochs are counted from 0, and one that was left is drawn again when it is asked for."""
-    batches = Batches(
+    epochs = Epochs(
         lambda epoch: [TokenRow(f"{epoch}-{i}", [epoch, i, i]) for i in range(5)],
-        batch_tokens=4,
+        size=tokens_per_batch(4),
         seed=2,
     )
-    assert batches.epochs.per_epoch == 3
+    assert epochs.per_epoch == 3
     for step in (1, 4, 7, 10, 2):
-        assert {name.partition("-")[0] for name in batches.batch(step).ids} == {
+        assert {name.partition("-")[0] for name in ids_of_step(epochs, step)} == {
             str((step - 1) // 3)
         }
 
 
 def test_a_batch_that_no_row_fits_into_holds_one_row() -> None:
-    batches = make_batches(batch_tokens=1)
-    assert batches.epochs.per_epoch == len(ROWS)
-    assert [len(batches.batch(step).ids) for step in range(1, 8)] == [1] * 7
+    epochs = make_epochs(batch_tokens=1)
+    assert epochs.per_epoch == len(ROWS)
+    assert [len(epochs.rows_of_step(step)) for step in range(1, 8)] == [1] * 7
 
 
 def test_epochs_and_tokens_become_steps() -> None:
-    batches = make_batches()
-    assert batches.steps_in(2.5, "epochs") == 7.5
+    epochs = make_epochs()
+    assert epochs.steps_in(2.5, "epochs") == 7.5
     read = sum(len(row.tokens) - 1 for row in ROWS)
-    assert batches.epochs.tokens == read == 29
-    assert batches.steps_in(2 * read, "tokens") == 6
+    assert epochs.tokens == read == 29
+    assert epochs.steps_in(2 * read, "tokens") == 6
 
 
 def test_no_rows_are_refused() -> None:
     with pytest.raises(UserError, match=r"^there is nothing to train on: the training set has no"):
-        Batches(lambda _: [], batch_tokens=3, seed=0)
+        Epochs(lambda _: [], size=tokens_per_batch(3), seed=0)
 
 
 def test_targets_are_the_inputs_shifted_by_one() -> None:
@@ -197,7 +191,7 @@ def test_a_batch_says_which_of_its_rows_only_read_the_memory() -> None:
 def put_together(parts: Sequence[TokenBatch]) -> TokenBatch:
     return TokenBatch(
         [name for part in parts for name in part.ids],
-        *(torch.cat([getattr(part, name) for part in parts]) for name in TENSORS),
+        **{name: torch.cat([getattr(part, name) for part in parts]) for name in TENSORS},
     )
 
 

@@ -39,7 +39,7 @@ def test_the_vocabulary_is_pad_mark_and_each_character_once_in_order() -> None:
 def test_an_unknown_character_is_named_with_its_text() -> None:
     with pytest.raises(
         UserError,
-        match=r"^the character 'x' of 'axe' is not in the tokenizer: it does not stand in",
+        match=r"^the character 'x' of 'axe' is not in the tokenizer: it does not occur in",
     ):
         CharacterTokenizer.of(["ae"]).encode("axe")
 
@@ -47,7 +47,7 @@ def test_an_unknown_character_is_named_with_its_text() -> None:
 @pytest.mark.parametrize("reserved", [PAD, SENTINEL], ids=["pad", "mark"])
 def test_a_reserved_character_in_the_text_is_refused(reserved: str) -> None:
     with pytest.raises(
-        UserError, match=rf"^the text holds the reserved character '{reserved}'; remove it\.$"
+        UserError, match=rf"^the text contains the reserved character '{reserved}'\. Remove it\.$"
     ):
         CharacterTokenizer.of(["fine", f"a{reserved}b"])
 

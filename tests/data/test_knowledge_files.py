@@ -1,37 +1,29 @@
-"""Corpus and questions are read as they stand, and every wrong line is told."""
+"""Corpus and questions are read as they stand, and every wrong line is named."""
 
 from pathlib import Path
 
 import pytest
+from given_files import file
 
 from attnlab.data.knowledge_files import Question, read_corpus, read_questions
 from attnlab.errors import UserError
 
 
-def file(folder: Path, content: str | bytes) -> Path:
-    path = folder / "given.txt"
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return path
-
-
-def test_a_corpus_has_a_document_a_line(tmp_path: Path) -> None:
-    assert read_corpus(file(tmp_path, "Ada was.\n\nBela is .\r\n")) == ["Ada was.", "Bela is ."]
-
-
-def test_only_line_feeds_end_a_line(tmp_path: Path) -> None:
-    assert read_corpus(file(tmp_path, "a\u2028b\x0cc\n")) == ["a\u2028b\x0cc"]
-
-
-def test_a_byte_order_mark_is_no_text(tmp_path: Path) -> None:
-    assert read_corpus(file(tmp_path, b"\xef\xbb\xbfAda.\n")) == ["Ada."]
+def test_a_corpus_has_one_document_per_line(tmp_path: Path) -> None:
+    assert read_corpus(file(tmp_path / "given.txt", "Ada was.\n\nBela is .\r\n")) == [
+        "Ada was.",
+        "Bela is .",
+    ]
 
 
 def test_questions_have_answers_or_none(tmp_path: Path) -> None:
-    labelled = file(tmp_path, "Where was Ada born?\tOslo\nWhere was Bela born?\tNew York\n")
+    labelled = file(
+        tmp_path / "given.txt", "Where was Ada born?\tOslo\nWhere was Bela born?\tNew York\n"
+    )
     assert read_questions(labelled)[1] == Question(
         "Where was Bela born?", "New York", f"{labelled}, line 2"
     )
-    unlabelled = file(tmp_path, "\nWhere was Ada born?\n")
+    unlabelled = file(tmp_path / "given.txt", "\nWhere was Ada born?\n")
     assert read_questions(unlabelled) == [
         Question("Where was Ada born?", None, f"{unlabelled}, line 2")
     ]
@@ -42,16 +34,16 @@ def test_questions_have_answers_or_none(tmp_path: Path) -> None:
     [
         ("", "given.txt is empty: there is no text"),
         ("\n \n", "given.txt is empty: there is no text"),
-        ("Ada.\nBe⁇la.\n", "given.txt, line 2: the text holds the reserved character '⁇'"),
-        ("Ada□.\n", "given.txt, line 1: the text holds the reserved character '□'"),
-        (b"Ada \xff.\n", "given.txt, line 1: the byte 0xff is no UTF-8"),
+        ("Ada.\nBe⁇la.\n", "given.txt, line 2: the text contains the reserved character '⁇'"),
+        ("Ada□.\n", "given.txt, line 1: the text contains the reserved character '□'"),
+        (b"Ada \xff.\n", "given.txt, line 1: byte 0xff is not valid UTF-8"),
     ],
 )
 def test_a_corpus_that_cannot_be_used_is_refused(
     tmp_path: Path, content: str | bytes, message: str
 ) -> None:
     with pytest.raises(UserError) as error:
-        read_corpus(file(tmp_path, content))
+        read_corpus(file(tmp_path / "given.txt", content))
     assert message in str(error.value)
 
 
@@ -71,7 +63,7 @@ def test_questions_that_cannot_be_used_are_refused(
     tmp_path: Path, content: str, labelled: bool | None, message: str
 ) -> None:
     with pytest.raises(UserError) as error:
-        read_questions(file(tmp_path, content), labelled=labelled)
+        read_questions(file(tmp_path / "given.txt", content), labelled=labelled)
     assert message in str(error.value)
 
 

@@ -1,4 +1,4 @@
-"""Examples are read as they stand from three formats, and every wrong record is told."""
+"""Examples are read as they stand from three formats, and every wrong record is named."""
 
 import csv
 import io
@@ -7,17 +7,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from given_files import file
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnlab.data.labelled_text import Example, read_labelled
 from attnlab.errors import UserError
-
-
-def file(folder: Path, name: str, content: str | bytes) -> Path:
-    path = folder / name
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return path
 
 
 def fields(path: Path, *, columns: tuple[str, ...] = ()) -> list[tuple[str | None, ...]]:
@@ -26,7 +21,7 @@ def fields(path: Path, *, columns: tuple[str, ...] = ()) -> list[tuple[str | Non
 
 
 def test_csv_without_a_header_is_label_and_text(tmp_path: Path) -> None:
-    path = file(tmp_path, "train.csv", '5,"Great.\n\nAgain, ""soon""."\r\n\r\n1,Cold.\r\n')
+    path = file(tmp_path / "train.csv", '5,"Great.\n\nAgain, ""soon""."\r\n\r\n1,Cold.\r\n')
     assert read_labelled(path) == [
         Example("train.csv:1", 'Great.\n\nAgain, "soon".', None, "5", f"{path}, line 1"),
         Example("train.csv:5", "Cold.", None, "1", f"{path}, line 5"),
@@ -34,16 +29,16 @@ def test_csv_without_a_header_is_label_and_text(tmp_path: Path) -> None:
 
 
 def test_tsv_without_a_header_is_text_pair_and_label(tmp_path: Path) -> None:
-    two = file(tmp_path, "two.tsv", 'it \'s "good\t1\n"bad"\t0\n')
+    two = file(tmp_path / "two.tsv", 'it \'s "good\t1\n"bad"\t0\n')
     assert fields(two) == [("it 's \"good", None, "1"), ('"bad"', None, "0")]
-    three = file(tmp_path, "three.tsv", "is it\tit is\tyes\n")
+    three = file(tmp_path / "three.tsv", "is it\tit is\tyes\n")
     assert fields(three) == [("is it", "it is", "yes")]
-    assert fields(file(tmp_path, "one.TSV", "a, b\n")) == [("a, b", None, None)]
+    assert fields(file(tmp_path / "one.TSV", "a, b\n")) == [("a, b", None, None)]
 
 
 def test_a_question_its_passage_and_its_answer_are_read_from_json(tmp_path: Path) -> None:
     line = {"question": "is it", "passage": "It is.", "answer": True, "idx": 3}
-    path = file(tmp_path, "dev.jsonl", "\n" + json.dumps(line) + "\r\n")
+    path = file(tmp_path / "dev.jsonl", "\n" + json.dumps(line) + "\r\n")
     assert read_labelled(path, labelled=True) == [
         Example("dev.jsonl:2", "is it", "It is.", "true", f"{path}, line 2")
     ]
@@ -66,7 +61,7 @@ def test_a_question_its_passage_and_its_answer_are_read_from_json(tmp_path: Path
 def test_a_first_row_of_known_names_is_a_header(
     tmp_path: Path, name: str, content: str, expected: tuple[str | None, ...] | None
 ) -> None:
-    path = file(tmp_path, name, content)
+    path = file(tmp_path / name, content)
     if expected:
         assert fields(path) == [expected]
     else:
@@ -75,20 +70,20 @@ def test_a_first_row_of_known_names_is_a_header(
 
 
 def test_the_columns_a_caller_names_come_before_those_of_the_file(tmp_path: Path) -> None:
-    swapped = file(tmp_path, "a.csv", "good,1\nbad,0\n")
+    swapped = file(tmp_path / "a.csv", "good,1\nbad,0\n")
     assert fields(swapped, columns=("text", "label"))[1] == ("bad", None, "0")
-    headed = file(tmp_path, "b.tsv", "idx\tsentence\tlabel\n7\tgood\t1\n")
+    headed = file(tmp_path / "b.tsv", "idx\tsentence\tlabel\n7\tgood\t1\n")
     assert fields(headed, columns=("-", "text", "label")) == [("good", None, "1")]
-    renamed = file(tmp_path, "c.tsv", "question\tpassage\nq\tp\n")
-    rated = file(tmp_path, "d.csv", "rating,review\n5,good\n")
+    renamed = file(tmp_path / "c.tsv", "question\tpassage\nq\tp\n")
+    rated = file(tmp_path / "d.csv", "rating,review\n5,good\n")
     assert fields(rated, columns=("label", "text")) == [("good", None, "5")]
-    unlabelled = file(tmp_path, "e.csv", "x,good\n")
+    unlabelled = file(tmp_path / "e.csv", "x,good\n")
     assert fields(unlabelled, columns=("-", "label", "text")) == [("good", None, None)]
     assert fields(renamed, columns=("pair", "text")) == [("p", "q", None)]
 
 
 def test_words_for_nothing_are_ordinary_words(tmp_path: Path) -> None:
-    assert fields(file(tmp_path, "a.csv", "NA,null\nnan,None\n")) == [
+    assert fields(file(tmp_path / "a.csv", "NA,null\nnan,None\n")) == [
         ("null", None, "NA"),
         ("None", None, "nan"),
     ]
@@ -100,12 +95,12 @@ def test_words_for_nothing_are_ordinary_words(tmp_path: Path) -> None:
      ("false", "false"), ("0", "0"), ('" pos "', "pos"), ("null", None), ('""', None)],
 )  # fmt: skip
 def test_a_json_label_is_kept_as_written(tmp_path: Path, written: str, label: str | None) -> None:
-    path = file(tmp_path, "a.jsonl", f'{{"Text": "good", "stars": {written}}}')
+    path = file(tmp_path / "a.jsonl", f'{{"Text": "good", "stars": {written}}}')
     assert fields(path) == [("good", None, label)]
 
 
 def test_a_label_is_stripped_and_a_text_is_not(tmp_path: Path) -> None:
-    assert fields(file(tmp_path, "a.csv", " 5 , good \n")) == [(" good ", None, "5")]
+    assert fields(file(tmp_path / "a.csv", " 5 , good \n")) == [(" good ", None, "5")]
 
 
 @pytest.mark.parametrize(
@@ -114,40 +109,52 @@ def test_a_label_is_stripped_and_a_text_is_not(tmp_path: Path) -> None:
         ("a.csv", "", r"a\.csv is empty: there is no example in it\. Write label,text\."),
         ("a.tsv", "\n \n", r"a\.tsv is empty: .* Write text, a tab, label\."),
         ("a.jsonl", "\n", r"a\.jsonl is empty: .* Write \{\"text\""),
-        ("a.csv", b"1,\xff\n", r"a\.csv, line 1: the byte 0xff is no UTF-8"),
+        ("a.csv", b"1,\xff\n", r"a\.csv, line 1: byte 0xff is not valid UTF-8"),
         ("a.csv", "1,a\n2,b\0\n", r"a\.csv, line 2: there is a NUL byte"),
         ("a.csv", '1,a\n2,"b\n', r"a\.csv, line 2: a field opens with a double quote"),
-        ("a.csv", '1,"a\nb"\n2,c,d\n', r"line 3: '2, c, d' is 3 columns, and 2 must be: label, t"),
-        ("a.csv", "1,a\nb\n", r"line 2: 'b' is 1 column, .* Put double quotes around a text"),
-        ("a.csv", "1,a,b\n", r"line 1: '1, a, b' is 3 columns\. Without .*: text; label, text\."),
-        ("a.tsv", "a\t1\nb\tc\t1\n", r"line 2: 'b, c, 1' is 3 columns, .* Take the tabs out"),
-        ("a.tsv", "idx\ttext\tlabel\n", r"looks like a header, but no column is called 'idx'"),
-        ("a.csv", "rating,text\n5,good\n", r"looks like a header, but .* called 'rating'"),
+        ("a.csv", '1,"a\nb"\n2,c,d\n', r"line 3: '2, c, d' has 3 columns; expected 2 columns"),
+        ("a.csv", "1,a\nb\n", r"line 2: 'b' has 1 column; .* Put double quotes around a text"),
+        ("a.csv", "1,a,b\n", r"line 1: '1, a, b' has 3 columns\. Without .*: text; label, text\."),
+        ("a.tsv", "a\t1\nb\tc\t1\n", r"line 2: 'b, c, 1' has 3 columns; .* Remove the tabs"),
+        ("a.tsv", "idx\ttext\tlabel\n", r"looks like a header, but 'idx' is not a known column"),
+        ("a.csv", "rating,text\n5,good\n", r"looks like a header, but 'rating' is not a known"),
         ("a.csv", "text,review\n", r"line 1: the header must name one text, .*'text, review'"),
         ("a.csv", "stars,passage\n", r"the header must name one text, .* called text or sentence"),
-        ("a.csv", "1,a\n2, \n", r"line 2: the text is empty\. Write one, or take"),
+        ("a.csv", "1,a\n2, \n", r"line 2: the text is empty\. Write one, or remove"),
         ("a.csv", 'a\n""\n', r"line 2: the text is empty"),
         ("a.csv", "1,a\n ,b\n", r"line 2: the label is missing, but that of .*line 1 is '1'\. G"),
         ("a.csv", ",a\n2,b\n", r"line 2: the label is '2', but that of .*line 1 is missing\. Give"),
         ("a.tsv", "a\tb\t1\nc\t\t1\n", r"line 2: the pair is missing, but that of .* or none"),
         ("a.csv", f"{'so good ' * 20},1\n", r"'so good .*…' is 159 characters .* at most 100"),
-        ("a.jsonl", '{"text": "a"\n', r"line 1: .* is no JSON: Expecting ',' .* at character 13\."),
-        ("a.jsonl", '{"text": "a"}\n["b"]', r"line 2: '\[\"b\"\]' is no JSON object\. Write an"),
-        ("a.jsonl", '{"idx": 3}', r"line 1: the keys must name one text, .* not 'idx'\. A label"),
-        ("a.jsonl", '{"text": "a", "label": 1, "stars": 2}', r"at most one label and one pair"),
-        ("a.jsonl", '{"text": null}', r"line 1: the keys must name one text"),
-        ("a.jsonl", '{"text": 5}', r"line 1: 'text' must be text in quotes, not '5'"),
-        ("a.jsonl", '{"text": "a", "label": [1]}', r"'label' must be .*, true or false, not '\[1"),
-        ("a.jsonl", '{"text": "a\\u0000"}', r"line 1: 'text' holds '\\x00', which is no text"),
-        ("a.jsonl", '{"text": "a\\ud83d"}', r"line 1: 'text' holds '\\ud83d', which is no text"),
-        ("a.jsonl", '{"text": "a", "label": 1}\n{"text": "b"}', r"line 2: the label is missing"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_used_is_refused_with_its_place(
     tmp_path: Path, name: str, content: str | bytes, message: str
 ) -> None:
     with pytest.raises(UserError, match=message):
-        read_labelled(file(tmp_path, name, content))
+        read_labelled(file(tmp_path / name, content))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"text": "a"\n', r"line 1: .* is not JSON: Expecting ',' .* at character 13\."),
+        ('{"text": "a"}\n["b"]', r"line 2: '\[\"b\"\]' is not a JSON object\. Write one"),
+        ('{"idx": 3}', r"line 1: the keys must name one text, .* not 'idx'\. A label"),
+        ('{"text": "a", "label": 1, "stars": 2}', r"at most one label and one pair"),
+        ('{"text": null}', r"line 1: the keys must name one text"),
+        ('{"text": 5}', r"line 1: 'text' must be text in quotes, not '5'"),
+        ('{"text": "a", "label": [1]}', r"'label' must be .*, true or false, not '\[1"),
+        ('{"text": "a\\u0000"}', r"line 1: 'text' contains '\\x00', which is not text"),
+        ('{"text": "a\\ud83d"}', r"line 1: 'text' contains '\\ud83d', which is not text"),
+        ('{"text": "a", "label": 1}\n{"text": "b"}', r"line 2: the label is missing"),
+    ],
+)
+def test_a_json_line_that_cannot_be_used_is_refused(
+    tmp_path: Path, content: str, message: str
+) -> None:
+    with pytest.raises(UserError, match=message):
+        read_labelled(file(tmp_path / "a.jsonl", content))
 
 
 def test_json_that_python_gives_up_on_is_refused(tmp_path: Path) -> None:
@@ -155,7 +162,7 @@ def test_json_that_python_gives_up_on_is_refused(tmp_path: Path) -> None:
         with pytest.raises(
             UserError, match=r"a\.jsonl, line 1: '.*…' is too large to read\. Write"
         ):
-            read_labelled(file(tmp_path, "a.jsonl", content))
+            read_labelled(file(tmp_path / "a.jsonl", content))
 
 
 @pytest.mark.parametrize(
@@ -169,7 +176,7 @@ def test_json_that_python_gives_up_on_is_refused(tmp_path: Path) -> None:
 )
 def test_labels_can_be_insisted_on(tmp_path: Path, name: str, content: str, message: str) -> None:
     with pytest.raises(UserError, match=message):
-        read_labelled(file(tmp_path, name, content), labelled=True)
+        read_labelled(file(tmp_path / name, content), labelled=True)
 
 
 @pytest.mark.parametrize(
@@ -178,25 +185,31 @@ def test_labels_can_be_insisted_on(tmp_path: Path, name: str, content: str, mess
         ("a.csv", ("lable", "text"), r"no column is called 'lable'\. Did you mean 'label'\?"),
         ("a.csv", ("label", "-"), r"the columns must name one text, .* not 'label, -'\.$"),
         ("a.csv", ("text", "text"), r"the columns must name one text"),
-        ("a.csv", ("-", "-", "label", "text"), r"line 1: '5, good' is 2 columns, and 4 must be: "),
-        ("a.csv", ("text",), r"line 1: '5, good' is 2 columns, and 1 must be: text\."),
+        (
+            "a.csv",
+            ("-", "-", "label", "text"),
+            r"line 1: '5, good' has 2 columns; expected 4 columns: ",
+        ),
+        ("a.csv", ("text",), r"line 1: '5, good' has 2 columns; expected 1 column: text\."),
     ],
 )
 def test_columns_that_do_not_fit_are_refused(
     tmp_path: Path, name: str, columns: tuple[str, ...], message: str
 ) -> None:
     with pytest.raises(UserError, match=message):
-        read_labelled(file(tmp_path, name, "5,good\n"), columns=columns)
+        read_labelled(file(tmp_path / name, "5,good\n"), columns=columns)
 
 
 def test_a_short_first_row_is_no_header_to_be_skipped(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"line 1: 'text' is 1 column, and 3 must be"):
-        read_labelled(file(tmp_path, "a.csv", "text\n5,good,x\n"), columns=("label", "text", "-"))
+    with pytest.raises(UserError, match=r"line 1: 'text' has 1 column; expected 3 columns"):
+        read_labelled(file(tmp_path / "a.csv", "text\n5,good,x\n"), columns=("label", "text", "-"))
 
 
 def test_other_files_and_folders_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"end in '\.xlsx'\. Allowed: \.csv \(label,text\); \.tsv"):
-        read_labelled(file(tmp_path, "a.xlsx", "5,good\n"))
+    with pytest.raises(
+        UserError, match=r"ending in '\.xlsx' cannot be read\. Allowed: \.csv \(label,text\); \.tsv"
+    ):
+        read_labelled(file(tmp_path / "a.xlsx", "5,good\n"))
     with pytest.raises(UserError, match=r"is a folder\. Name a \.csv or \.tsv or \.jsonl file in"):
         read_labelled(tmp_path)
     with pytest.raises(UserError, match=r"there is no file .*nothing\.csv"):
@@ -226,7 +239,7 @@ def test_what_the_csv_module_writes_comes_back(
     for row in rows:
         starts.append(written.getvalue().count("\n") + 1)
         writer.writerow(row)
-    path = file(tmp_path_factory.getbasetemp(), "round.csv", written.getvalue())
+    path = file(tmp_path_factory.getbasetemp() / "round.csv", written.getvalue())
     found = read_labelled(path, labelled=True)
     assert [(e.label, e.text) for e in found] == rows
     assert [e.id for e in found] == [f"round.csv:{start}" for start in starts]
@@ -238,7 +251,7 @@ def test_what_stands_between_tabs_comes_back(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str]]
 ) -> None:
     content = "".join(f"{text}\t{label}\n" for label, text in [("label", "text"), *rows])
-    path = file(tmp_path_factory.getbasetemp(), "round.tsv", content)
+    path = file(tmp_path_factory.getbasetemp() / "round.tsv", content)
     assert [(e.label, e.text) for e in read_labelled(path, labelled=True)] == rows
 
 
@@ -251,7 +264,7 @@ def test_what_the_json_module_writes_comes_back(
         json.dumps({"label": label, "text": text, "pair": text}, ensure_ascii=escaped)
         for label, text in rows
     )
-    path = file(tmp_path_factory.getbasetemp(), "round.jsonl", content)
+    path = file(tmp_path_factory.getbasetemp() / "round.jsonl", content)
     found = read_labelled(path, labelled=True)
     assert [(e.label, e.text) for e in found] == rows
     assert [e.pair for e in found] == [e.text for e in found]

@@ -260,8 +260,8 @@ def test_blocks_together_are_the_text(lines: Rows, block: int) -> None:
 
 def test_a_text_that_does_not_fill_one_block_is_refused() -> None:
     message = (
-        r"^the text is too short: its 5 tokens do not fill one block of 8 with \[CLS\] and \[SEP\];"
-        r" take at most 7, or rows line by line\.$"
+        r"^the text is too short: its 5 tokens do not fill one block of 8 with \[CLS\] and"
+        r" \[SEP\]\. Use at most 7, or one row per line\.$"
     )
     with pytest.raises(UserError, match=message):
         block_rows([[7, 8, 9], [10, 12]], block=8, cls=CLS, sep=SEP)
@@ -270,7 +270,9 @@ def test_a_text_that_does_not_fill_one_block_is_refused() -> None:
 
 @pytest.mark.parametrize("make", [line_rows, block_rows])
 def test_rows_of_nothing_are_refused(make: Callable[..., Rows]) -> None:
-    with pytest.raises(UserError, match=r"^there is nothing to learn from: 2 lines without a tok"):
+    with pytest.raises(
+        UserError, match=r"^there is nothing to learn from: none of the 2 lines has a tok"
+    ):
         make([[], []], block=8, cls=CLS, sep=SEP)
     with pytest.raises(UserError, match=r"^block = 2 is not possible: \[CLS\] and \[SEP\] alone"):
         make([[7]], block=2, cls=CLS, sep=SEP)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnlab.data.batches import IGNORED
-from attnlab.data.epochs import Epochs, rows_a_batch
+from attnlab.data.epochs import Epochs, rows_per_batch
 from attnlab.data.text_batches import JointBatch, TextBatch, TextRow, collate_texts
 from attnlab.errors import UserError
 
@@ -111,7 +111,7 @@ def test_one_text_a_part_is_named_by_its_id() -> None:
 
 def test_batches_have_like_numbers_of_rows_and_an_epoch_has_every_row_once() -> None:
     rows = labelled([2 + i % 7 for i in range(65)])
-    epochs = Epochs(lambda _: rows, size=rows_a_batch(32), seed=3, purpose="order")
+    epochs = Epochs(lambda _: rows, size=rows_per_batch(32), seed=3)
     assert epochs.per_epoch == 3
     drawn = [epochs.rows_of_step(step) for step in (1, 2, 3)]
     assert sorted(len(batch) for batch in drawn) == [21, 22, 22]
@@ -122,14 +122,14 @@ def test_batches_have_like_numbers_of_rows_and_an_epoch_has_every_row_once() -> 
 
 def test_rows_of_like_length_stand_together() -> None:
     rows = labelled([3] * 40 + [90] * 40)
-    epochs = Epochs(lambda _: rows, size=rows_a_batch(20), seed=0, purpose="order")
+    epochs = Epochs(lambda _: rows, size=rows_per_batch(20), seed=0)
     padded = [collate_texts(epochs.rows_of_step(step)).padding is not None for step in range(1, 5)]
     assert not any(padded)
 
 
 def test_nothing_to_train_on_is_refused() -> None:
     with pytest.raises(UserError, match="the training set has no rows"):
-        Epochs(lambda _: [], size=rows_a_batch(2), seed=0, purpose="order")
+        Epochs(lambda _: [], size=rows_per_batch(2), seed=0)
 
 
 def test_moving_a_batch_keeps_it() -> None:

@@ -1,12 +1,12 @@
-"""The share of right answers beside what guessing gives."""
+"""Accuracy alongside what guessing gives, and the verdict on a model that only guesses."""
 
 import pytest
 
-from attnlab.evaluation.accuracy import score_answers, share_right
+from attnlab.evaluation.accuracy import collapse_verdict, score_answers
 from attnlab.evaluation.intervals import wilson
 
 
-def test_answers_are_scored_beside_the_commonest_training_answer() -> None:
+def test_answers_are_scored_alongside_the_commonest_training_answer() -> None:
     gold = ["Oslo", "Lima", "Riga", "Oslo", "Cairo"]
     predicted = ["Oslo", "Lima", "Oslo", "oslo", "Cairo"]
     score = score_answers(gold, predicted, train_gold=["Riga", "Lima", "Lima"])
@@ -37,10 +37,19 @@ def test_an_answer_too_few_is_no_score() -> None:
         score_answers(["Oslo", "Lima"], ["Oslo"], train_gold=["Riga"])
 
 
-def test_the_share_is_that_of_equal_answers() -> None:
-    assert share_right(["Oslo", "Lima", "Riga", "Oslo"], ["Oslo", "Lima", "Oslo", "oslo"]) == 0.5
+def test_a_constant_predictor_did_not_learn() -> None:
+    verdict = collapse_verdict(["a", "b", "a"], ["b", "b", "b"])
+    assert verdict == "did not learn: it answers 'b' to all 3 examples (1 right)"
 
 
-def test_a_share_needs_an_answer_to_each_question() -> None:
-    with pytest.raises(ValueError, match="shorter"):
-        share_right(["Oslo", "Lima"], ["Oslo"])
+@pytest.mark.parametrize(
+    ("gold", "predicted"),
+    [
+        (["a", "b", "a"], ["a", "b", "a"]),
+        (["a", "a"], ["a", "a"]),
+        (["a", "b", "a"], ["b", "a", "b"]),
+    ],
+    ids=["all right", "only one class", "all wrong"],
+)
+def test_others_are_not_accused(gold: list[str], predicted: list[str]) -> None:
+    assert collapse_verdict(gold, predicted) is None

@@ -12,7 +12,7 @@ from attnlab.evaluation.confidence import (
     choose_thresholds,
     risk_coverage,
     roc_area,
-    surest_share,
+    surest_half,
 )
 
 ANSWERS = st.lists(st.tuples(st.integers(0, 6), st.booleans()), min_size=1, max_size=30)
@@ -91,7 +91,7 @@ def test_equally_sure_answers_have_no_order(
 
 
 def test_the_surer_half_is_judged_with_an_interval() -> None:
-    half = surest_share([0.9, 0.8, 0.2, 0.1], [True, True, False, False])
+    half = surest_half([0.9, 0.8, 0.2, 0.1], [True, True, False, False])
     assert (half["n"], half["value"]) == (2, 1)
     assert half["interval"][0] < 1
 
@@ -143,4 +143,3 @@ def test_what_lies_between_the_thresholds_is_unsure() -> None:
         "retrieved", "retrieved", "unsure", "made up", "made up",
     ]  # fmt: skip
     assert Thresholds(None, None, 10).verdict(0.99) == "unsure"
-    assert thresholds.to_dict()["retrieved"]["value"] == 0.8

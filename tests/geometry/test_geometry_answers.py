@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from attnlab.errors import UserError
 from attnlab.geometry import answers
-from attnlab.geometry.answers import Exercise, Rules, attempt, check_answer, random_instances
+from attnlab.geometry.answers import Exercise, attempt, check_answer, random_instances
 from attnlab.geometry.examples import cse517
 from attnlab.geometry.expressions import as_rows, evaluate, names_of
 from attnlab.geometry.instance import Instance
-from attnlab.geometry.targets import average, identity, select
+from attnlab.geometry.targets import average, select
 
 CSE = cse517()
 NAMES = names_of(CSE)
@@ -157,15 +157,15 @@ def test_zero_stands_for_a_vector_of_zeros() -> None:
 
 def test_the_zero_query_averages_everything_everywhere() -> None:
     report = check_answer("0", CSE, task=Exercise(average(4, range(4))[None]))
-    assert report.passes
+    assert report.here.passes
     assert report.is_general
     assert report.here.error < 1e-15
     assert [t.counterexample for t in report.elsewhere] == [None, None]
 
 
 def test_an_answer_that_is_not_general_has_a_counterexample_that_can_be_tried() -> None:
-    report = check_answer("10*(k0+k1)", CSE, task=FIRST_TWO, rules=Rules(draws=50))
-    assert report.passes
+    report = check_answer("10*(k0+k1)", CSE, task=FIRST_TWO, draws=50)
+    assert report.here.passes
     assert report.here.error == pytest.approx(0.0058, abs=5e-5)
     assert report.is_general is False
     for trials in report.elsewhere:
@@ -177,29 +177,29 @@ def test_an_answer_that_is_not_general_has_a_counterexample_that_can_be_tried() 
 
 
 def test_a_matrix_answers_the_identity() -> None:
-    report = check_answer("S*K", CSE, task=Exercise(identity(4)), rules=Rules(draws=30))
-    assert report.passes
+    report = check_answer("S*K", CSE, task=Exercise(np.eye(4)), draws=30)
+    assert report.here.passes
     assert report.here.value.shape == (4, 3)
     assert report.here.weights == pytest.approx(np.eye(4), abs=1e-6)
 
 
 def test_numbers_that_fit_one_instance_do_not_fit_others() -> None:
-    report = check_answer("[1, 2, 3]", CSE, task=FIRST, rules=Rules(draws=30))
-    assert report.passes
+    report = check_answer("[1, 2, 3]", CSE, task=FIRST, draws=30)
+    assert report.here.passes
     assert report.is_general is False
 
 
 def test_a_key_of_the_wrong_length_does_not_pass() -> None:
     task = Exercise(select(4, 2)[None], token=2, query="10*(k0+k1)", unit=True)
-    report = check_answer("q", CSE, task=task, rules=Rules(draws=10))
+    report = check_answer("q", CSE, task=task, draws=10)
     assert report.here.error < 1e-6
     assert report.here.breaks_length
-    assert not report.passes
+    assert not report.here.passes
 
 
 def test_nothing_is_said_of_instances_on_which_nothing_is_right() -> None:
     task = Exercise(select(4, 2)[None], token=2, query="0")
-    report = check_answer("S*k2", CSE, task=task, rules=Rules(draws=10))
+    report = check_answer("S*k2", CSE, task=task, draws=10)
     assert report.is_general is None
     assert [trials.tried for trials in report.elsewhere] == [0, 0]
 
@@ -210,9 +210,9 @@ def test_instances_on_which_the_target_is_out_of_reach_do_not_count(
     """The bug put in: every instance counts, also those with the wanted key inside the hull."""
     flat = Instance(np.arange(5.0)[:, None], np.eye(5))
     task = Exercise(select(5, 0)[None])
-    honest = check_answer("[-S]", flat, task=task, rules=Rules(draws=60))
+    honest = check_answer("[-S]", flat, task=task, draws=60)
     monkeypatch.setattr(answers, "_can_be_right", lambda *_: True)
-    unfair = check_answer("[-S]", flat, task=task, rules=Rules(draws=60))
+    unfair = check_answer("[-S]", flat, task=task, draws=60)
     assert sum(t.tried for t in honest.elsewhere) < sum(t.tried for t in unfair.elsewhere) == 120
 
 

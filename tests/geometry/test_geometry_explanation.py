@@ -6,24 +6,21 @@ import numpy as np
 import pytest
 
 from attnlab.errors import UserError
-from attnlab.geometry.answers import Exercise
-from attnlab.geometry.beyond_weights import explain_output, explain_repair
 from attnlab.geometry.certificates import Certificate, objections
 from attnlab.geometry.examples import cse517, interior, midpoint
-from attnlab.geometry.explanation import (
-    Request,
-    errors_by_length,
-    explain_identity,
-    explain_weights,
-    usual_answer,
-)
+from attnlab.geometry.explain.answer import Request, usual_answer
+from attnlab.geometry.explain.kqv import explain_kqv
+from attnlab.geometry.explain.output import explain_output
+from attnlab.geometry.explain.repair import explain_repair
+from attnlab.geometry.explain.sharpness import explain_sharpness
+from attnlab.geometry.explain.subspaces import explain_subspaces
+from attnlab.geometry.explain.weights import explain_identity, explain_weights
 from attnlab.geometry.expressions import evaluate, names_of, split_scale, vector_of
 from attnlab.geometry.instance import Instance, make_instance, output_of, weights_of
-from attnlab.geometry.kqv import check_matrices, construction, without_matrices
+from attnlab.geometry.kqv import without_matrices
 from attnlab.geometry.outputs import solve_output
-from attnlab.geometry.sharpness import sharpness
-from attnlab.geometry.subspaces import extracted
 from attnlab.geometry.targets import average, select
+from attnlab.geometry.weights import errors_by_length
 
 CSE = cse517()
 NAMES = names_of(CSE)
@@ -33,8 +30,9 @@ NAMES = names_of(CSE)
 def test_the_query_keeps_the_asked_error_in_weights_and_output(error: float) -> None:
     wide = Instance(CSE.keys, 100 * CSE.values)
     for target in (select(4, 2), average(4, [0, 3])):
-        found = explain_weights(wide, target, request=Request(error=error, answer="0")).reached
-        assert found is not None
+        found = explain_weights(wide, target, request=Request(error=error, answer="0")).data[
+            "reached"
+        ]
         assert np.abs(found.weights - target).max() <= found.bound <= error
         assert found.output_error <= error
         assert found.output == pytest.approx(output_of(wide, found.query))
@@ -53,8 +51,8 @@ def test_only_a_users_own_answer_is_called_wrong() -> None:
     own = explain_weights(interior(), target, request=Request(answer="S*k3"))
     assert usual.answer is not None
     assert own.answer is not None
-    assert not usual.answer.report.passes
-    assert (usual.answer.is_wrong, own.answer.is_wrong) == (False, True)
+    assert usual.answer.verdict == own.answer.verdict == "wrong"
+    assert (usual.is_wrong, own.is_wrong) == (False, True)
 
 
 def test_the_scale_of_an_answer_is_the_number_before_it() -> None:
@@ -69,16 +67,18 @@ def test_the_multiples_of_an_answer_pass_through_it() -> None:
     request = Request(answer="10*(k0+k1)")
     answer = explain_weights(CSE, average(4, [0, 1]), request=request).answer
     assert answer is not None
-    assert answer.ray is not None
-    at = np.abs(answer.ray.curve.scales - answer.ray.scale).argmin()
-    assert answer.ray.curve.errors[at] == pytest.approx(answer.report.here.error)
+    ray = answer.data.ray
+    at = np.abs(ray.curve.scales - ray.scale).argmin()
+    assert ray.curve.errors[at] == pytest.approx(answer.data.here.error)
     zero = explain_weights(CSE, average(4, range(4)), request=Request(answer="0")).answer
     assert zero is not None
-    assert zero.ray is None
+    assert zero.data.ray is None
 
 
 def test_the_error_along_a_path_falls_with_the_length_of_the_query() -> None:
-    solution = explain_weights(CSE, average(4, [0, 1]), request=Request(answer="0")).solution
+    solution = explain_weights(CSE, average(4, [0, 1]), request=Request(answer="0")).data[
+        "solution"
+    ]
     lengths, errors = errors_by_length(CSE, solution, most=20.0)
     assert (np.diff(lengths) > 0).all()
     assert (np.diff(errors) <= 1e-12).all()
@@ -86,25 +86,29 @@ def test_the_error_along_a_path_falls_with_the_length_of_the_query() -> None:
 
 def test_the_identity_is_told_token_by_token() -> None:
     found = explain_identity(interior(), request=Request(answer="S*K"))
-    assert [s.verdict for s in found.solutions] == ["limit", "limit", "limit", "never"]
-    assert [r is None for r in found.reached] == [False, False, False, True]
-    assert found.answer.is_wrong
+    assert found.verdict == "never"
+    verdicts = [s.verdict for s in found.data["solutions"]]
+    assert verdicts == ["limit", "limit", "limit", "never"]
+    assert [r is None for r in found.data["reached"]] == [False, False, False, True]
+    assert found.is_wrong
 
 
 def test_an_output_is_asked_for_by_name_and_an_answer_worked_out() -> None:
     found = explain_output(midpoint(), "(v0+v1)/2", request=Request(answer="5*(k1-k3)"))
-    assert found.solution.verdict == "limit"
+    assert found.verdict == "limit"
     assert found.answer is not None
-    assert found.answer.output == pytest.approx(output_of(midpoint(), found.answer.query))
-    assert found.answer.error == pytest.approx(np.abs(found.answer.output - 0.5).max())
+    given = found.answer.data
+    assert given["output"] == pytest.approx(output_of(midpoint(), given["query"]))
+    assert given["error"] == pytest.approx(np.abs(given["output"] - 0.5).max())
 
 
 def test_a_repair_is_told_with_the_weights_before_and_after() -> None:
-    task = Exercise(average(4, [0, 1, 2])[None], token=2, query="10*(k0+k1)")
-    found = explain_repair(CSE, task, request=Request())
-    assert found.before == pytest.approx(weights_of(CSE.keys, found.query))
-    assert found.after[2] == pytest.approx(found.repair.weight)
-    assert found.before_error > 0.05 >= found.repair.error * (1 - 1e-6)
+    target = average(4, [0, 1, 2])
+    explained = explain_repair(CSE, 2, query_text="10*(k0+k1)", target=target, request=Request())
+    found = explained.data
+    assert found["before"] == pytest.approx(weights_of(CSE.keys, found["query"]))
+    assert found["after"][2] == pytest.approx(found["repair"].weight)
+    assert found["before_error"] > 0.05 >= found["repair"].error * (1 - 1e-6)
 
 
 def test_bare_numbers_are_a_vector() -> None:
@@ -157,9 +161,9 @@ class TestOutputsOfValuesInGeneralPosition:
 
 
 def test_sharpness_multiplies_by_the_root_of_the_width() -> None:
-    found = sharpness(0.99, n_tokens=10, width=16)
-    assert found.query_scale == pytest.approx(4 * found.beta)
-    assert found.even_weight == 0.1 < found.plain_weight
+    found = explain_sharpness(0.99, n_tokens=10, wanted=2, width=16).data
+    assert found["query_scale"] == pytest.approx(4 * found["beta"])
+    assert found["even_weight"] == 0.1 < found["plain_weight"]
 
 
 def test_the_token_finds_itself_whatever_is_added() -> None:
@@ -170,15 +174,19 @@ def test_the_token_finds_itself_whatever_is_added() -> None:
 
 
 def test_matrices_are_checked_at_one_length_and_followed_over_many() -> None:
-    found = check_matrices(3.0, construction(3.0), tolerance=1e-3)
-    assert found.passes
-    assert found.rate.rate == pytest.approx(1, abs=0.01)
-    assert not check_matrices(1.0, construction(1.0), tolerance=1e-3).passes
+    found = explain_kqv(3.0, tolerance=1e-3).answer
+    assert found is not None
+    assert found.verdict == "right"
+    assert found.data["rate"].rate == pytest.approx(1, abs=0.01)
+    short = explain_kqv(1.0, tolerance=1e-3)
+    assert short.answer is not None
+    assert short.answer.verdict == "wrong"
+    assert not short.is_wrong  # the construction is ours, not the user's
     with pytest.raises(UserError, match="beta = nan is not possible"):
-        check_matrices(math.nan, construction(1.0), tolerance=1e-3)
+        explain_kqv(math.nan)
 
 
 def test_bases_that_are_not_orthonormal_together_have_no_projection() -> None:
-    found = extracted(np.array([[1.0, 0]]), np.array([[1.0, 1]]))
-    assert not found.is_projection
-    assert found.of_sum.matrix == pytest.approx(np.array([[1, -1], [0, 0]]))
+    found = explain_subspaces(np.array([[1.0, 0]]), np.array([[1.0, 1]]))
+    assert not found.data["is_projection"]
+    assert found.data["of_sum"].matrix == pytest.approx(np.array([[1, -1], [0, 0]]))

@@ -125,7 +125,7 @@ def test_what_a_query_gave_is_never_called_impossible() -> None:
         found.append(solution.verdict)
         assert missed(instance, solution) < 1e-7
         if solution.verdict == "limit":
-            assert "a search met a finite query too" in solution.reason
+            assert "a search found a finite query too" in solution.reason
             assert solution.query is not None
             assert output_of(instance, solution.query) == pytest.approx(output, abs=1e-8)
     assert set(found) <= {"found", "limit"}, found

@@ -125,7 +125,7 @@ def test_the_true_error_is_below_the_bound_and_falls_along_the_path() -> None:
 def test_an_impossible_error_is_refused(error: float) -> None:
     solution = solve_weights(cse517().keys, select(4, 0))
     assert solution.path is not None
-    with pytest.raises(UserError, match="cannot be asked for: between 0 and 1"):
+    with pytest.raises(UserError, match="is not possible: between 0 and 1"):
         solution.path.scale_for(error)
 
 

@@ -6,11 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 from torch import Tensor, nn
-from transformers import (
-    BertConfig,
-    BertForMaskedLM,
-    BertModel,
-)
+from transformers import BertConfig, BertForMaskedLM, BertModel
 from transformers import BertForSequenceClassification as TheirClassifier
 
 from attnlab.attention.contract import AttentionMask
@@ -21,26 +17,11 @@ from attnlab.models.bert import (
     BertForMaskedLanguageModel,
     BertForSequenceClassification,
 )
-from attnlab.models.bert_format import (
-    Pretrained,
-    hub_name,
-    load_pretrained,
-    read_bert,
-    write_bert,
-)
+from attnlab.models.bert_format import Pretrained, load_pretrained, read_bert, write_bert
+from attnlab.models.bert_names import hub_name
 from attnlab.models.sizes import BertSize
 
-SIZE = BertSize(
-    vocab_size=31,
-    d_model=12,
-    n_heads=3,
-    n_layers=2,
-    d_mlp=20,
-    max_len=11,
-    n_types=2,
-    dropout=0.0,
-    attention_dropout=0.0,
-)
+SIZE = BertSize(31, 12, 3, 2, 20, 11, dropout=0.0, attention_dropout=0.0)
 CLASSES = 5
 
 

@@ -19,7 +19,8 @@ from attnlab.models.bert import (
     BertForMaskedLanguageModel,
     BertForSequenceClassification,
 )
-from attnlab.models.bert_format import TABLE, hub_name, is_lowercase, load_pretrained, read_bert
+from attnlab.models.bert_format import is_lowercase, load_pretrained, read_bert
+from attnlab.models.bert_names import TABLE, hub_name
 from small_bert import VOCABULARY, small_size, write_small_bert
 
 Tensors = dict[str, Tensor]

@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from attnlab.data.batches import IGNORED
-from attnlab.data.epochs import Epochs, rows_a_batch
+from attnlab.data.epochs import Epochs, rows_per_batch
 from attnlab.data.text_batches import JointBatch, TextRow
 from attnlab.models.bert import BertForCLSMLM, BertForSequenceClassification
 from attnlab.models.classification import CLASSES, MASKED, Classification, class_probabilities
@@ -23,7 +23,7 @@ LINES = [
 
 
 def epochs(rows: list[TextRow], size: int) -> Epochs[TextRow]:
-    return Epochs(lambda _: rows, size=rows_a_batch(size), seed=1, purpose="order")
+    return Epochs(lambda _: rows, size=rows_per_batch(size), seed=1)
 
 
 def joint(alpha: float = 0.5) -> Classification:
@@ -64,7 +64,7 @@ def test_one_stream_alone_has_one_loss() -> None:
 
 def test_masked_text_needs_a_head_that_fills_it_in() -> None:
     model = BertForSequenceClassification(small_size(), 3)
-    with pytest.raises(AssertionError, match="fill the masked tokens in"):
+    with pytest.raises(AssertionError, match="need a head that predicts them"):
         Classification(model, epochs(LABELLED, 2), unlabelled=epochs(LINES, 2), alpha=1.0)
 
 

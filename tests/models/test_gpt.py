@@ -5,7 +5,8 @@ import torch
 from torch import Tensor
 
 from attnlab.attention.contract import AttentionMask
-from attnlab.data.batches import Batches, TokenRow
+from attnlab.data.batches import TokenRow
+from attnlab.data.epochs import Epochs, tokens_per_batch
 from attnlab.errors import UserError
 from attnlab.models.decoding import continue_prompts
 from attnlab.models.gpt import GPT
@@ -132,7 +133,7 @@ def test_ten_rows_are_learned_by_heart() -> None:
     rows = [TokenRow(str(i), [i + 1, *rest, 0]) for i, rest in enumerate(rests)]
     torch.manual_seed(0)
     model = GPT(20, 7, d_model=24, n_heads=3, n_layers=1, dropout=0.0)
-    task = NextToken(model, Batches(lambda _: rows, batch_tokens=60, seed=0))
+    task = NextToken(model, Epochs(lambda _: rows, size=tokens_per_batch(60), seed=0))
     optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
     for step in range(1, 61):
         term = task.loss(task.batch(step))["cross_entropy"]

@@ -7,7 +7,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from attnlab.data.batches import Batches, TokenRow, collate
+from attnlab.data.batches import TokenRow, collate
+from attnlab.data.epochs import Epochs, tokens_per_batch
 from attnlab.models.gpt import GPT
 from attnlab.models.next_token import NextToken, row_losses
 from attnlab.models.sizes import NGramTableSize
@@ -40,12 +41,12 @@ class Table(GPT):
         return self.table[tokens]
 
 
-def make_batches() -> Batches:
-    return Batches(lambda _: ROWS, batch_tokens=6, seed=0)
+def make_epochs() -> Epochs[TokenRow]:
+    return Epochs(lambda _: ROWS, size=tokens_per_batch(6), seed=0)
 
 
 def make_task() -> NextToken:
-    return NextToken(Table(), make_batches())
+    return NextToken(Table(), make_epochs())
 
 
 def surprise(token: int, following: int) -> float:
@@ -101,7 +102,7 @@ def test_what_is_not_scored_has_no_gradient() -> None:
 
 def test_the_head_belongs_with_the_embeddings_and_the_blocks_are_matrices() -> None:
     model = GPT(5, 7, d_model=12, n_heads=3, n_layers=1)
-    groups = NextToken(model, make_batches()).parameter_groups()
+    groups = NextToken(model, make_epochs()).parameter_groups()
     assert set(groups.embeddings) == {"tok_emb.weight", "positions.table.weight", "head.weight"}
     assert all(name.startswith("blocks.0.") for name in groups.matrices)
     assert len(groups.matrices) == 6
@@ -110,13 +111,13 @@ def test_the_head_belongs_with_the_embeddings_and_the_blocks_are_matrices() -> N
 
 def test_the_memory_is_a_sparse_table() -> None:
     model = GPT(5, 7, d_model=12, n_heads=3, n_layers=1, ngram_table=NGramTableSize(rows=17))
-    groups = NextToken(model, make_batches()).parameter_groups()
+    groups = NextToken(model, make_epochs()).parameter_groups()
     assert groups.sparse == ("ngram_table.table.weight",)
     groups.check(model)
 
 
 def test_without_anything_to_score_on_there_is_no_score() -> None:
     assert make_task().evaluate() is None
-    batches = make_batches()
-    scored = NextToken(Table(), batches, evaluate=lambda: Evaluation(0.5, {"accuracy": 0.5}))
+    epochs = make_epochs()
+    scored = NextToken(Table(), epochs, evaluate=lambda: Evaluation(0.5, {"accuracy": 0.5}))
     assert scored.evaluate() == Evaluation(0.5, {"accuracy": 0.5})

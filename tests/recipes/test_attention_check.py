@@ -147,8 +147,8 @@ def test_other_parameters_than_the_twins_are_named(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(text, encoding="utf-8")
     findings = check_file(tmp_path / "mine.py", like="dot_product")["MyAttention"]
     assert findings[-1].problem == (
-        "its parameters are not dot_product's: it lacks proj.bias, proj.weight and has out.bias,"
-        " out.weight besides"
+        "its parameters are not dot_product's: it lacks proj.bias, proj.weight and also has"
+        " out.bias, out.weight"
     )
 
 

@@ -15,7 +15,8 @@ from torch import Tensor
 from transformers import BertForSequenceClassification as TheirClassifier
 
 from attnlab.errors import StoppedError, UserError
-from attnlab.models.bert_format import TABLE, Pretrained, read_bert
+from attnlab.models.bert_format import Pretrained, read_bert
+from attnlab.models.bert_names import TABLE
 from attnlab.models.compact_embedding import CompactEmbedding
 from attnlab.recipes.classify import train
 from attnlab.recipes.classify.label_budget import plan
@@ -30,8 +31,7 @@ from attnlab.recipes.jobs import find_job
 from attnlab.recipes.studies import Finished
 from attnlab.report.build_report import build_report
 from attnlab.report.figures import as_png
-from attnlab.report.sections import label_budget
-from attnlab.report.sections.label_budget import budget_figure, by_budget
+from attnlab.report.sections.label_budget import LABEL_BUDGET, budget_figure, by_budget
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training import loop
 from attnlab.training.settings import OptimizerSettings, TrainingSettings
@@ -293,8 +293,8 @@ def too_many_labels(settings: ClassifySettings) -> ClassifySettings:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (wrong_vocabulary, "has 23 tokens, but the table of tokens has 22 rows"),
-        (strange_label, r"dev\.csv, line 26: the label '6' is none of the 5 classes"),
+        (wrong_vocabulary, "has 23 tokens, but the embedding table has 22 rows"),
+        (strange_label, r"dev\.csv, line 26: the label '6' is not one of the 5 classes"),
         (too_long, "max_len = 21 is more than the 20 positions"),
         (too_long_lines, "masked.block = 21 is more than the 20 positions"),
         (pairs_of_one_type, "the texts come in pairs, but .* has one token type alone"),
@@ -352,7 +352,7 @@ def test_a_label_budget_has_a_run_for_every_cell_and_skips_what_is_done(
     assert list(comparisons) == ["10", "all"]
     assert [len(comparison.pairs) for comparison in comparisons.values()] == [1, 1]
     assert as_png(budget_figure(comparisons, runs)).startswith(b"\x89PNG")
-    told = build_report(runs, label_budget, title=again.title, notes=again.notes)
+    told = build_report(runs, LABEL_BUDGET, title=again.title, notes=again.notes)
     assert "10 labels" in str(told.blocks)
     assert "A run has 1 epochs, or 4 steps if that is more." in str(told.blocks)
 
@@ -369,14 +369,14 @@ def test_plain_runs_are_classes_alone_whatever_their_alpha(
     figure = budget_figure(by_budget(runs), runs)
     assert figure.axes[0].get_legend_handles_labels()[1] == [
         "guessing",
-        "classes alone",
+        "classifier alone",
         "alpha = 0.5",
     ]
     dev = tmp_path / "other.csv"
     dev.write_text("".join(Path(settings.dev).read_text().splitlines(keepends=True)[:10]))
     runs.append(trained(replace(short, dev=str(dev), labels=20), tmp_path, "other"))
-    with pytest.raises(UserError, match="were scored on different sets"):
-        build_report(runs, label_budget)
+    with pytest.raises(UserError, match="were scored on different data"):
+        build_report(runs, LABEL_BUDGET)
 
 
 def test_few_texts_have_more_epochs(settings: ClassifySettings, tmp_path: Path) -> None:
@@ -461,7 +461,7 @@ def test_a_trained_classifier_tells_the_classes_of_new_texts(
     told = find_job("classify-predict").run(asked, place=RunPlace(tmp_path, "new"), console=QUIET)
     assert told.record["scores"] == {}
     asked = PredictSettings(str(told.path), str(unlabelled))
-    with pytest.raises(UserError, match="is no finished run of attnlab classify train"):
+    with pytest.raises(UserError, match="is not a finished run of attnlab classify train"):
         find_job("classify-predict").run(asked, place=RunPlace(tmp_path, "again"), console=QUIET)
 
 

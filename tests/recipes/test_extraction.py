@@ -7,8 +7,8 @@ from attnlab.data.world import make_world
 from attnlab.recipes.knowledge.extraction import conditions
 from attnlab.recipes.knowledge.settings import ExtractionSettings
 
-CONDITIONS = {condition.name: condition for condition in conditions(ExtractionSettings())}
-WORLDS = {name: make_world(condition.world) for name, condition in CONDITIONS.items()}
+CONDITIONS = conditions(ExtractionSettings())
+WORLDS = {name: make_world(world) for name, (world, _) in CONDITIONS.items()}
 
 
 def test_the_same_people_are_learned_from_and_asked_about_in_every_condition() -> None:
@@ -35,7 +35,7 @@ def test_so_many_biographies_are_written_about_those_who_are_asked_about() -> No
 
 
 def test_only_the_last_condition_reads_in_another_way() -> None:
-    objectives = {name: condition.objective for name, condition in CONDITIONS.items()}
+    objectives = {name: objective for name, (_, objective) in CONDITIONS.items()}
     assert objectives.pop("one-as-views") == "salient_spans"
     assert set(objectives.values()) == {"text"}
     assert WORLDS["one-as-views"].texts == WORLDS["one"].texts

@@ -15,8 +15,8 @@ from rich.console import Console
 from attnlab.errors import UserError
 from attnlab.recipes import jobs
 from attnlab.recipes.jobs import Job, find_job
+from attnlab.recipes.opening import run_without_training
 from attnlab.recipes.studies import Cell, Finished, StudyPlan, ready
-from attnlab.recipes.without_training import run_without_training
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.runs.study import StudyOutcome
 
@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from attnlab.recipes.studies import Cell, StudyPlan
-from attnlab.recipes.without_training import run_without_training
+from attnlab.recipes.opening import run_without_training
 from attnlab.runs.study import StudyOutcome
 
 
@@ -88,7 +88,7 @@ sys.path.insert(0, ".")
 from attnlab.recipes import jobs
 from attnlab.recipes.jobs import Job
 jobs.JOBS["add"] = Job("add", "adds", "my_jobs:AddSettings", "my_jobs:run_add")
-jobs.JOBS["chain"] = Job("chain", "adds often", "my_jobs:ChainSettings", study_from="my_jobs:CHAIN")
+jobs.JOBS["chain"] = Job("chain", "adds often", "my_jobs:ChainSettings", "my_jobs:CHAIN")
 from rich.console import Console
 from attnlab.recipes.jobs import find_job
 from attnlab.runs.directory import RunPlace
@@ -176,7 +176,7 @@ def guessing(monkeypatch: pytest.MonkeyPatch) -> None:
     here = __name__
     table = {
         "guess": Job("guess", "tries", f"{here}:GuessSettings", f"{here}:run_guess"),
-        "search": Job("search", "finds", f"{here}:SearchSettings", study_from=f"{here}:SEARCH"),
+        "search": Job("search", "finds", f"{here}:SearchSettings", f"{here}:SEARCH"),
     }
     monkeypatch.setattr(jobs, "JOBS", {**jobs.JOBS, **table})
 
@@ -189,6 +189,22 @@ def test_a_plan_may_depend_on_what_was_found(tmp_path: Path) -> None:
     tried = [run.name for run in study.begun()]
     assert tried == "1 2 4 8 16 32 64 48 40 36 38 37".split()
     assert find_job("search").run(SearchSettings(), place=place, console=QUIET) == study
+
+
+@pytest.mark.usefixtures("guessing")
+def test_a_plan_is_made_again_only_when_its_cells_are_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A plan may read large files to know its cells."""
+    known: list[int] = []
+
+    def plan(settings: SearchSettings, finished: Finished) -> Sequence[Cell]:  # noqa: ARG001
+        known.append(len(finished.runs))
+        return [Cell(str(number), "guess", GuessSettings(number)) for number in (1, 2, 3)]
+
+    monkeypatch.setattr(sys.modules[__name__], "SEARCH", StudyPlan("Three", plan, largest))
+    find_job("search").run(SearchSettings(), place=RunPlace(tmp_path, "s"), console=QUIET)
+    assert known == [0, 3]
 
 
 @pytest.mark.usefixtures("guessing")
@@ -208,7 +224,7 @@ def test_a_cell_waits_for_what_it_needs_and_for_nothing_that_nobody_plans() -> N
     assert ready([second, first], {}) == [first]
     assert ready([second, first], {"a": run}) == [second]
     assert ready([second, first], {"a": run, "b": run}) == []
-    with pytest.raises(AssertionError, match=r"wait for cells that nobody plans: \['b'\]"):
+    with pytest.raises(AssertionError, match=r"wait for cells that are not planned: \['b'\]"):
         ready([second], {})
     with pytest.raises(AssertionError, match="two cells share a name"):
         ready([first, Cell("a", "other", None)], {})

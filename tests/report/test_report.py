@@ -113,7 +113,7 @@ def test_a_study_names_its_runs(tmp_path: Path) -> None:
     (tmp_path / "study.json").write_text(json.dumps(study))
     text = report_on([tmp_path], None, as_markdown=True).read_text(encoding="utf-8")
     assert text.startswith("# Two learning rates")
-    assert "Mind" in text[: text.index("What came out")], "notes come first"
+    assert "Mind" in text[: text.index("Results")], "notes come first"
     page = report_on([tmp_path], None, as_markdown=False).read_text(encoding="utf-8")
     assert "Mind &lt;this&gt;." in page
 

@@ -146,7 +146,7 @@ def test_answers_are_told_right_from_wrong() -> None:
         {"input": "And now?", "prediction": "Lima", "gold": "Riga", "confidence": 0.2},
     ]
     assert words(answers(rows)) == [
-        ["input", "answer", "sure"],
+        ["input", "answer", "confidence"],
         ["Where?", "Oslo", "99", "%", "right"],
         ["And", "now?", "Lima", "20", "%", "wrong:", "Riga"],
     ]
@@ -155,7 +155,7 @@ def test_answers_are_told_right_from_wrong() -> None:
 def test_an_answer_whose_truth_is_not_known_has_no_verdict() -> None:
     rows = [{"input": "Where?", "prediction": "Oslo", "confidence": 0.5}]
     assert words(answers(rows)) == [
-        ["input", "answer", "sure"],
+        ["input", "answer", "confidence"],
         ["Where?", "Oslo", "50", "%"],
     ]
 

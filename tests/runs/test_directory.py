@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from attnlab.errors import DamagedFileError, UserError
-from attnlab.runs import directory
-from attnlab.runs.directory import Run, RunPlace, list_runs, run_name
+from attnlab.runs import folders
+from attnlab.runs.directory import Run, RunPlace
+from attnlab.runs.folders import run_name
+from attnlab.runs.listing import list_runs
 
 SETTINGS: dict[str, Any] = {"model": {"width": 12}, "seed": 3}
 
@@ -111,7 +113,9 @@ def test_a_plain_name_is_taken_as_it_is(tmp_path: Path, name: str) -> None:
 
 def test_a_runs_folder_that_is_a_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "runs").write_text("", encoding="utf-8")
-    with pytest.raises(UserError, match=rf"^--runs {tmp_path}/runs is not possible: .* no folder"):
+    with pytest.raises(
+        UserError, match=rf"^--runs {tmp_path}/runs is not possible: .* not a folder"
+    ):
         begin(tmp_path / "runs", name="mine")
 
 
@@ -123,7 +127,7 @@ def test_a_crash_while_a_run_is_made_leaves_nothing_that_looks_like_one(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(directory, "write_synced", crash)
+        patch.setattr(folders, "write_synced", crash)
         with pytest.raises(KeyboardInterrupt):
             begin(tmp_path, name="mine")
     assert not (tmp_path / "mine").exists()
@@ -148,7 +152,7 @@ def test_a_crash_just_before_the_folder_gets_its_name_leaves_nothing_that_looks_
 
 def test_a_missing_run_is_named_with_the_command_that_lists_them(tmp_path: Path) -> None:
     with pytest.raises(
-        UserError, match=rf"^there is no run {tmp_path}/x\. `attnlab runs list` shows those"
+        UserError, match=rf"^there is no run {tmp_path}/x\. `attnlab runs list` lists the"
     ):
         Run.open(tmp_path / "x")
 
@@ -162,7 +166,7 @@ def test_what_is_no_run_directory_is_refused(tmp_path: Path, kind: str) -> None:
     else:
         path.write_bytes(b"")
     with pytest.raises(
-        UserError, match=rf"^{path} is no run directory: it holds no config.json\.$"
+        UserError, match=rf"^{path} is not a run directory: it has no config.json\.$"
     ):
         Run.open(path)
 
@@ -170,7 +174,7 @@ def test_what_is_no_run_directory_is_refused(tmp_path: Path, kind: str) -> None:
 def test_a_folder_that_is_no_run_is_not_taken_for_one(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").write_text("years of work", encoding="utf-8")
-    with pytest.raises(UserError, match=r"mine is no run directory"):
+    with pytest.raises(UserError, match=r"mine is not a run directory"):
         begin(tmp_path, name="mine")
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.tex"]
 
@@ -330,39 +334,3 @@ def test_a_run_that_was_let_go_can_be_held_again(tmp_path: Path) -> None:
         pytest.fail("held twice")
     with begin(tmp_path) as again:
         assert again.path == run.path
-
-
-def test_runs_are_listed_newest_first_and_other_things_left_out(tmp_path: Path) -> None:
-    for age, name in enumerate(["new", "middle", "old"]):
-        begin(tmp_path, name=name)
-        os.utime(tmp_path / name, (1e9 - age, 1e9 - age))
-    (tmp_path / "photos").mkdir()
-    (tmp_path / "note.txt").write_text("", encoding="utf-8")
-    runs, problems = list_runs(tmp_path)
-    assert [run.name for run in runs] == ["new", "middle", "old"]
-    assert problems == []
-
-
-def test_a_damaged_run_is_told_beside_the_others(tmp_path: Path) -> None:
-    for name in ("good", "torn", "bare"):
-        begin(tmp_path, name=name)
-    (tmp_path / "torn" / "config.json").write_text('{"job"', encoding="utf-8")
-    (tmp_path / "bare" / "config.json").write_text(json.dumps({"job": "j"}), encoding="utf-8")
-    runs, problems = list_runs(tmp_path)
-    assert [run.name for run in runs] == ["good"]
-    assert sorted(problems) == [
-        f"{tmp_path}/bare/config.json lacks settings, resolved.",
-        f"{tmp_path}/torn/config.json:1 is not JSON: Expecting ':' delimiter.",
-    ]
-
-
-def test_a_link_to_nowhere_does_not_stop_the_list(tmp_path: Path) -> None:
-    begin(tmp_path, name="good")
-    (tmp_path / "dangling").symlink_to(tmp_path / "deleted")
-    assert [run.name for run in list_runs(tmp_path)[0]] == ["good"]
-
-
-@pytest.mark.parametrize("name", ["missing", "file"])
-def test_a_folder_that_is_not_there_holds_no_runs(tmp_path: Path, name: str) -> None:
-    (tmp_path / "file").write_text("", encoding="utf-8")
-    assert list_runs(tmp_path / name) == ([], [])

@@ -72,14 +72,18 @@ def test_another_job_is_refused(tmp_path: Path) -> None:
 def test_a_folder_with_something_else_in_it_is_refused(tmp_path: Path) -> None:
     Run.begin("job", {}, RunPlace(tmp_path, "mine"))
     before = everything(tmp_path)
-    with pytest.raises(UserError, match=r"mine exists and is no study. Choose another --name\.$"):
+    with pytest.raises(
+        UserError, match=r"mine exists and is not a study. Choose another --name\.$"
+    ):
         begin(tmp_path)
     assert everything(tmp_path) == before
 
 
 def test_a_file_in_its_place_is_refused(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("")
-    with pytest.raises(UserError, match=r"mine exists and is no study. Choose another --name\.$"):
+    with pytest.raises(
+        UserError, match=r"mine exists and is not a study. Choose another --name\.$"
+    ):
         begin(tmp_path)
 
 
@@ -138,7 +142,9 @@ def test_an_unfinished_study_has_the_runs_that_are_scored(tmp_path: Path) -> Non
 
 
 def test_a_study_without_runs_cannot_be_opened(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"^the study .*mine has no runs to compare yet; its com"):
+    with pytest.raises(
+        UserError, match=r"^the study .*mine has no runs to compare yet; repeat its com"
+    ):
         begin(tmp_path).opened()
 
 

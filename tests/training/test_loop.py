@@ -15,7 +15,7 @@ import torch
 from toy import ToyTask, tensors, toy_session
 
 from attnlab.errors import DamagedFileError, StoppedError, UserError
-from attnlab.training import loop
+from attnlab.training import loop, trial
 from attnlab.training.loop import Training, TrainingState, train
 from attnlab.training.settings import OptimizerSettings, ScheduleSettings, TrainingSettings
 from attnlab.training.step import NonFiniteError, Stepper
@@ -177,7 +177,7 @@ def test_every_length_becomes_steps(length: str, steps: int, tmp_path: Path) -> 
 def test_seconds_become_steps_once_and_leave_the_weights_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loop, "TIMED_STEPS", 3)
+    monkeypatch.setattr(trial, "TIMED_STEPS", 3)
     settings = replace(SETTINGS, length="0.05 seconds", schedule=ScheduleSettings())
     task = ToyTask()
     before = tensors(task.model.double())
@@ -187,7 +187,7 @@ def test_seconds_become_steps_once_and_leave_the_weights_alone(
         for name, value in tensors(task.model).items():
             assert torch.equal(value, before[name]), name
     with toy_session(tmp_path, settings) as session:
-        monkeypatch.setattr(Training, "_seconds_per_step", lambda _: 1e-9)
+        monkeypatch.setattr(loop, "seconds_per_step", lambda *_: 1e-9)
         assert Training(ToyTask(), settings, session).steps == training.steps
 
 
@@ -263,7 +263,7 @@ def test_a_damaged_best_checkpoint_does_not_lose_the_run(tmp_path: Path) -> None
     damaged.write_bytes(damaged.read_bytes()[:-1])
     log = StringIO()
     state = run(tmp_path, ToyTask(scores=[0.1]), settings, log=log)
-    assert "It was the best one on dev; the search starts afresh." in log.getvalue()
+    assert "It was the best one on dev; the search starts again." in log.getvalue()
     assert (state.best_step, state.best_score) == (12, 0.1)
 
 
@@ -277,9 +277,9 @@ def test_a_score_that_is_no_number_ends_the_run(scores: list[float], tmp_path: P
 def test_a_length_in_seconds_may_have_a_long_warm_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loop, "TIMED_STEPS", 2)
+    monkeypatch.setattr(trial, "TIMED_STEPS", 2)
     schedule = ScheduleSettings(warmup=50)
-    settings = replace(SETTINGS, length="1 second", schedule=schedule)
+    settings = replace(SETTINGS, length="60 seconds", schedule=schedule)
     with toy_session(tmp_path, settings) as session:
         assert Training(ToyTask(), settings, session).steps > 50
 

@@ -110,22 +110,21 @@ def test_auto_takes_bfloat16_only_where_the_processor_has_it(
 ) -> None:
     monkeypatch.delenv("ATTNLAB_PRECISION", raising=False)
     monkeypatch.setattr(machine, "cpu", lambda: {"features": features})
-    choice = hardware.choose(TrainingSettings(device="cpu"), local_processes=1)
+    choice = hardware.choose(TrainingSettings(device="cpu"))
     assert choice["precision"] == precision
 
 
 def test_processes_of_one_machine_share_its_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "cores", lambda: 8)
-    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    settings = TrainingSettings(device="cpu")
-    assert hardware.choose(settings, local_processes=3)["threads"] == 2
-    assert hardware.choose(settings, local_processes=99)["threads"] == 1
+    assert hardware.all_threads() == 8
+    assert hardware.all_threads(local_processes=3) == 2
+    assert hardware.all_threads(local_processes=99) == 1
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has CUDA")
 def test_a_device_that_is_not_there_is_refused() -> None:
     with pytest.raises(UserError, match=r"this machine has no device 'cuda'. It has: cpu"):
-        hardware.use({"device": "cuda", "precision": "float32", "threads": 1})
+        hardware.use({"device": "cuda", "precision": "float32"}, threads=1)
 
 
 @pytest.mark.parametrize("number", signals.ASKING, ids=lambda n: n.name)
@@ -157,13 +156,17 @@ def show(console: Console | None) -> None:
     with progress_display(console, "a run", start=2, steps=5) as display:
         for step in (3, 4, 5):
             display.update(step, loss=1.5, tokens=10)
+            if step == 4:
+                display.evaluated(0.25, best=0.5)
+                display.note("evaluating [dev]")
 
 
 def test_plain_lines_where_nobody_watches() -> None:
     out = StringIO()
     show(Console(file=out, width=60))
-    first, last = out.getvalue().splitlines()
-    assert first == "a run: going on after step 2 of 5"
+    first, scores, last = out.getvalue().splitlines()
+    assert scores == "a run: dev 0.250 (best 0.500)"
+    assert first == "a run: 3 more steps"
     assert last.startswith("a run: step 5/5  loss 1.500  ")
     assert last.endswith("tokens/s  0 s left")
 
@@ -173,7 +176,8 @@ def test_a_bar_with_loss_rate_and_time_left_on_a_terminal() -> None:
     show(Console(file=out, width=120, force_terminal=True, color_system=None))
     last = out.getvalue().split("\r")[-1]
     assert "5/5" in last
-    assert "loss 1.500" in last
+    assert "loss 1.500  dev 0.250 (best 0.500)" in last
+    assert "evaluating [dev]" in last
     assert "tokens/s" in last
     assert "0:00:0" in last
 

@@ -48,13 +48,13 @@ def test_dividing_each_part_by_its_own_weight_would_be_noticed(
 ) -> None:
     """The mutant: every part's mean counts alike, as in many hand-written loops."""
     whole = after_three_steps(ToyTask(), PLAIN)
-    backward = Stepper._backward
+    add_gradients = Stepper._add_gradients
 
-    def by_its_own_weight(terms: Any, weights: Any, _: object, sums: dict[str, float]) -> float:
-        halved = {name: 2 * weight for name, weight in weights.items()}
-        return backward(terms, weights, halved, sums)
+    def by_its_own_weight(self: Stepper, part: Any, _: object, sums: dict[str, float]) -> float:
+        halved = {name: 2 * weight for name, weight in part.weights.items()}
+        return add_gradients(self, part, halved, sums)
 
-    monkeypatch.setattr(Stepper, "_backward", staticmethod(by_its_own_weight))
+    monkeypatch.setattr(Stepper, "_add_gradients", by_its_own_weight)
     cut = after_three_steps(ToyTask(), replace(PLAIN, accumulate=2))
     assert any(float((cut[n] - whole[n]).abs().max()) > 1e-3 for n in whole)
 

@@ -23,7 +23,7 @@ from attnlab.training.step import Stepper
 from attnlab.training.task import Evaluation, Term
 
 ROWS, WIDTH, WORDS, BATCH = 11, 3, 7, 5
-CPU64 = Hardware(torch.device("cpu"), "float64", 1)
+CPU64 = Hardware(torch.device("cpu"), "float64")
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from grading.findings import Finding, judge, not_judged
 TOLERANCE = {"all": 0.07, "the shorter": 0.13, "the longer": 0.11}
 """How far the mean share of the span may be from a quarter, in all cuts and in each half."""
 ROUNDING = {"all": 0.03, "the shorter": 0.065, "the longer": 0.05}
-"""What of that a true mean may take up, e.g. by rounding to whole characters."""
+"""How much of that a correct mean may use up, e.g. by rounding to whole characters."""
 LONG, OFTEN = 16, 30
 """Cuts in which a span has many sizes and places, and how many draws of a cut show them."""
 
@@ -56,13 +56,13 @@ def _lengths(draws: Sequence[Draws]) -> tuple[str | None, str]:
         if missing:
             some = ", ".join(map(str, missing[:5])) + (", …" if len(missing) > 5 else "")
             of = f"{len(missing)} of {d.longest - 3} lengths"
-            return f"block {d.block}: {of} never came in {len(whole):,} draws: {some}", ""
+            return f"block {d.block}: {of} never occurred in {len(whole):,} draws: {some}", ""
     spans = " and ".join(f"4 … {d.longest}" for d in draws)
-    return None, f"every length of {spans} came"
+    return None, f"every length of {spans} occurred"
 
 
 def _quarter(draws: Sequence[Draws]) -> tuple[str | None, str]:
-    told = []
+    means = []
     for d in draws:
         parts = cut_up(d.rows)
         share = parts.span / np.maximum(parts.whole, 1)
@@ -72,8 +72,8 @@ def _quarter(draws: Sequence[Draws]) -> tuple[str | None, str]:
                 off = f"{mean:.3f}, more than {TOLERANCE[name]} from 0.25"
                 cuts = "all cuts" if name == "all" else f"{name} cuts"
                 return f"block {d.block}: the mean share of the span in {cuts} is {off}", ""
-        told.append(f"{float(share.mean()):.3f} (block {d.block})")
-    return None, f"mean share {' and '.join(told)}"
+        means.append(f"{float(share.mean()):.3f} (block {d.block})")
+    return None, f"mean share {' and '.join(means)}"
 
 
 def _sizes(draws: Sequence[Draws]) -> tuple[str | None, str]:
@@ -129,6 +129,6 @@ CHECKS: tuple[tuple[str, str, Check], ...] = (
     ("every length", "each cut from 4 to 7/8 of the block is possible", _lengths),
     ("a quarter", "the span has a quarter of the cut document on average", _quarter),
     ("random size", "the span's length is random", _sizes),
-    ("any place", "the span may stand anywhere", _places),
+    ("any place", "the span may be anywhere", _places),
     ("fresh draws", "examples are drawn at random", _fresh),
 )

@@ -1,8 +1,8 @@
 """2(e): does CharCorruptionDataset return what the assignment describes?
 
-Checks of draws from documents that we made. Those here look at every draw, and a right data set
-always passes; those in ``chance`` look at many draws together and could fail a right one by chance:
-the bound of that probability is in the report.
+The checks look at draws from documents that we made. Those here look at every draw, and a correct
+dataset always passes them; those in ``chance`` look at many draws together and could fail a correct
+one by chance. The report gives a bound on that probability.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ from grading.examples import (
 from grading.findings import Finding, Part, judge, not_judged
 
 BLOCKS = (128, 37)
-"""The course's, and another one, so that a number that was written down is noticed."""
+"""The course's, and another one, so that a hard-coded number is noticed."""
 LENGTHS = (1, 2, 3, 4, 5, 8, 32, 33, 60, 112, 113, 126, 128, 300)
 """Characters of our documents; distributions are judged by the last."""
 FEW, MANY = 40, 6000
@@ -38,7 +38,7 @@ Check = Callable[[Sequence[Draws]], str | None]
 
 
 def documents() -> list[str]:
-    """Make documents in which no character comes twice, within one or in two."""
+    """Make documents in which every character is unique, within a document and across them."""
     starts = np.cumsum([0, *LENGTHS]).tolist()
     return [
         "".join(chr(0x4E00 + place) for place in range(start, start + length))
@@ -49,7 +49,7 @@ def documents() -> list[str]:
 def request(
     *, seed: int = 0, blocks: Sequence[int] = BLOCKS, few: int = FEW, many: int = MANY
 ) -> dict[str, Any]:
-    """Say what the probe is to draw: few examples of a document, many of the last."""
+    """Say what the probe is to draw: few examples of each document, many of the last."""
     draws = [few] * (len(LENGTHS) - 1) + [many]
     texts = documents()
     return {"kind": "dataset", "documents": texts, "blocks": blocks, "draws": draws, "seed": seed}
@@ -82,7 +82,7 @@ def _failures(said: dict[str, Any]) -> str | None:
 
 
 def _certain(draws: Sequence[Draws]) -> list[Finding]:
-    """Check every draw, one property after the other; what needs a failed one is not judged."""
+    """Check every draw, one property after the other; what depends on a failed one is not judged."""
     findings: list[Finding] = []
     for name, wanted, check, needs in CHECKS:
         failed = [f.check for f in findings if f.check in needs and not f.passed]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 PAD, SENTINEL = "□", "⁇"
 IS_PAD, IS_MARK, IS_STRANGE = -1, -2, -3
-"""Codes of what is not a place of the document: filling, sentinel, any other character."""
+"""Codes for what is not a place in the document: padding, sentinel, any other character."""
 Ints = NDArray[np.int64]
 
 
@@ -24,7 +24,7 @@ class Draws:
     block: int
     n_characters: int
     x: Ints
-    """A row a draw; a place of the document, or one of the codes."""
+    """One row per draw; each entry is a place in the document or one of the codes."""
     y: Ints
 
     @property
@@ -45,7 +45,7 @@ class Draws:
 
 @dataclass(frozen=True)
 class Parts:
-    """How each row is cut: lengths of prefix, span and suffix, a number a row."""
+    """How each row is cut: the lengths of prefix, span and suffix, one number per row."""
 
     prefix: Ints
     span: Ints
@@ -79,7 +79,7 @@ def all_draws(
 
 
 def content_length(rows: Ints) -> Ints:
-    """Return where the filling at the end begins."""
+    """Return where the padding at the end begins."""
     filled = rows[:, ::-1] != IS_PAD
     return np.where(filled.any(1), rows.shape[1] - filled.argmax(1), 0)
 
@@ -94,7 +94,7 @@ def cut_up(rows: Ints) -> Parts:
 
 
 def rebuilt(parts: Parts, width: int) -> Ints:
-    """Return the places that rows with these parts must hold; marks and filling are left strange."""
+    """Return the places that rows with these parts must hold; marks and padding are left strange."""
     at = np.arange(width)[None, :]
     prefix, span, suffix = parts.prefix[:, None], parts.span[:, None], parts.suffix[:, None]
     after = at - prefix - 1  # places after the first mark

@@ -6,7 +6,7 @@ from pathlib import Path
 from attnlab.assets.tensors import read_tensors
 from attnlab.data.knowledge_files import read_questions
 from attnlab.errors import UserError
-from attnlab.evaluation.collapse import collapse_verdict
+from attnlab.evaluation.accuracy import collapse_verdict
 from attnlab.evaluation.intervals import wilson
 from grading.findings import Finding, judge
 
@@ -23,7 +23,7 @@ def read_labels(path: Path) -> list[str]:
 
 
 def grade_accuracy(folder: Path, name: str, labels: Sequence[str]) -> tuple[Finding, list[str]]:
-    """Compare a prediction file with the labels; return what is found, and what to bear in mind."""
+    """Compare a prediction file with the labels; return the finding and notes for the teacher."""
     share = WANTED[name]
     wanted = f"at least {share:.0%} of {len(labels)}"
     try:
@@ -51,11 +51,11 @@ def _notes(name: str, labels: Sequence[str], predicted: Sequence[str]) -> list[s
 
 
 def grade_params(folder: Path) -> Finding:
-    """Look whether the synthesizer's weights are a synthesizer's; for the teacher, without points."""
+    """Check that the weights are a synthesizer's; for the teacher's information, without points."""
     wanted = "weights of a synthesizer: w1, w2, b2, and no query and key"
     path = folder / PARAMS
     if not path.is_file():
-        return Finding(PARAMS, None, wanted, "it is not there", scored=False)
+        return Finding(PARAMS, None, wanted, "it is missing", scored=False)
     try:
         names = list(read_tensors(path))
     except UserError as error:

@@ -2,7 +2,7 @@
 
     python grading/probe.py FILE REQUEST.json ANSWER.npz
 
-It is started in a process of its own (``sandbox``) and imports nothing of ours there. ``FILE`` is the
+It is started in a separate process (``sandbox``) and imports nothing of ours there. ``FILE`` is the
 submission's src/dataset.py or src/attention.py; the answer holds arrays, and JSON under ``said``.
 """
 
@@ -39,10 +39,14 @@ SPREAD = 0.3
 
 
 def draw_examples(file: Path, request: Mapping[str, Any]) -> Answer:
-    """Draw from CharCorruptionDataset: for every block size and document, x and y of many draws."""
+    """Draw from a file's CharCorruptionDataset."""
+    return draws_of(load(file).CharCorruptionDataset, request)
+
+
+def draws_of(build: Callable[..., Any], request: Mapping[str, Any]) -> Answer:
+    """Record x and y of many draws, for every block size and document."""
     said: dict[str, Any] = {"failures": {}, "itos": {}}
     arrays: Arrays = {}
-    build = load(file).CharCorruptionDataset
     set_seed(request["seed"])
     for block in request["blocks"]:
         dataset = build("\n".join(request["documents"]), block)
@@ -62,7 +66,7 @@ def stack(examples: list[tuple[Tensor, Tensor]]) -> np.ndarray:
         for name, tokens in (("x", x), ("y", y)):
             if not isinstance(tokens, Tensor) or tokens.dtype != torch.int64 or tokens.dim() != 1:
                 raise TypeError(
-                    f"{name} is no LongTensor with one dimension but {describe(tokens)}"
+                    f"{name} is not a LongTensor with one dimension but {describe(tokens)}"
                 )
         if len(x) != len(y) or not len(x):
             raise ValueError(f"x has {len(x)} tokens, y has {len(y)}")
@@ -80,10 +84,14 @@ def describe(value: object) -> str:
 
 
 def run_attention(file: Path, request: Mapping[str, Any]) -> Answer:
-    """Run SynthesizerAttention with given weights, case by case; in float32 if it needs that."""
-    module = load(file)
+    """Run a file's SynthesizerAttention."""
+    return outputs_of(load(file).SynthesizerAttention, request)
+
+
+def outputs_of(build: Callable[..., Any], request: Mapping[str, Any]) -> Answer:
+    """Record what comes out with given weights, case by case; in float32 if it needs that."""
     for dtype in (torch.float64, torch.float32):
-        made = build_attention(module, request["config"]).to(dtype)
+        made = build_attention(build, request["config"]).to(dtype)
         arrays: Arrays = {}
         failures: dict[str, str] = {}
         for name, case in request["cases"].items():
@@ -97,12 +105,12 @@ def run_attention(file: Path, request: Mapping[str, Any]) -> Answer:
     return {"shapes": shapes, "failures": failures, "dtype": str(dtype).partition(".")[2]}, arrays
 
 
-def build_attention(module: ModuleType, config: Mapping[str, Any]) -> nn.Module:
+def build_attention(build: Callable[..., Any], config: Mapping[str, Any]) -> nn.Module:
     """Build it for evaluation, and see that it has the parameters of the course."""
     torch.manual_seed(0)
-    made = module.SynthesizerAttention(SimpleNamespace(**config))
+    made = build(SimpleNamespace(**config))
     if not isinstance(made, nn.Module):
-        raise TypeError(f"SynthesizerAttention is no torch.nn.Module but {describe(made)}")
+        raise TypeError(f"SynthesizerAttention is not a torch.nn.Module but {describe(made)}")
     return made.eval()
 
 
@@ -193,9 +201,9 @@ def main() -> None:
     except BaseException as error:
         said, arrays = {"fatal": last_line(error)}, {}
     text = np.frombuffer(json.dumps(said).encode(), dtype=np.uint8)
-    beside = answer_file.with_name("beside.npz")
-    np.savez(beside, said=text, **{f"array {name}": a for name, a in arrays.items()})
-    beside.replace(answer_file)  # never half an answer
+    partial = answer_file.with_name("partial.npz")
+    np.savez(partial, said=text, **{f"array {name}": a for name, a in arrays.items()})
+    partial.replace(answer_file)  # never half an answer
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Runs a submission's code in a separate process with a time limit: whatever it does, we go on."""
+"""Runs a submission's code in a separate process with a time limit; the grader always survives."""
 
 import contextlib
 import json
@@ -18,9 +18,9 @@ from grading import probe
 
 
 def ask(file: Path, request: Mapping[str, Any], *, seconds: float) -> probe.Answer:
-    """Let the probe run a file; what keeps it from answering stands under ``fatal``.
+    """Let the probe run a file; if it gives no answer, the reason is under ``fatal``.
 
-    The seconds are those of the processor, so that a busy machine fails nobody; a program that
+    The seconds are processor time, so that nobody fails because the machine is busy; a program that
     sleeps has five times as long.
     """
     if not file.is_file():
@@ -36,7 +36,7 @@ def ask(file: Path, request: Mapping[str, Any], *, seconds: float) -> probe.Answ
 
 
 def _run(file: Path, folder: Path, seconds: float) -> str:
-    """Start the probe in a session of its own; say how it ended, for the case of no answer."""
+    """Start the probe in its own session; say how it ended, in case there is no answer."""
     arguments = [file.resolve(), folder / "request.json", folder / "answer.npz"]
     with (folder / "errors").open("wb") as errors:
         started = subprocess.Popen(
@@ -52,7 +52,7 @@ def _run(file: Path, folder: Path, seconds: float) -> str:
     except subprocess.TimeoutExpired:
         code = -signal.SIGXCPU
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(started.pid, signal.SIGKILL)  # what it started goes with it
+        os.killpg(started.pid, signal.SIGKILL)  # and whatever it started
     started.wait()
     if code == -signal.SIGXCPU:
         return f"it took longer than {seconds:g} seconds and was stopped"

@@ -15,7 +15,7 @@ LARGEST = 2 * 2**30
 
 @contextlib.contextmanager
 def opened(path: Path) -> Iterator[Path]:
-    """Give the folder that holds src/; a zip is unpacked beside nothing of ours."""
+    """Yield the folder that holds src/; a zip is unpacked into a temporary folder."""
     if path.is_dir():
         yield _checked(path, path)
     elif zipfile.is_zipfile(path):

@@ -1,8 +1,8 @@
 """2(g): does SynthesizerAttention do what equation 5 says, causally?
 
-It gets our weights, and what comes out is compared with ours and with itself after one thing was
-changed. One B for all heads or one a head, and rows of scores as long as the block or one less: all
-are accepted.
+It gets our weights, and its output is compared with ours, and with itself after one thing was
+changed. One B for all heads or one per head, rows of scores as long as the block or one shorter: all
+of these are accepted.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,9 +19,9 @@ from grading.findings import Finding, judge, not_judged
 WIDTH, HEADS, BLOCK = 12, 3, 8
 HALF = WIDTH // 2
 TOKEN = 2
-"""The token that is changed where one is."""
+"""The token that is changed, in the cases that change one."""
 TOLERANCE = {"float64": 1e-8, "float32": 1e-5}
-"""By the precision that the submission could be run in."""
+"""By the precision in which the submission runs."""
 CONFIG = {
     "n_embd": WIDTH,
     "n_head": HEADS,
@@ -36,7 +36,7 @@ RUNS = "src/attention.py builds SynthesizerAttention(config) with w1, w2, b2, va
 Shapes = Mapping[str, tuple[int, ...]]
 
 NO_HIDDEN = {"w1.weight": {"times": 0.0}, "w1.bias": {"times": 0.0, "plus": -1.0}}
-"""Every unit of the hidden layer is at −1, which ReLU makes 0."""
+"""Every unit of the hidden layer is −1, which ReLU turns into 0."""
 APART = {
     "w1.weight": {"only_inputs": (0, HALF)},
     "value.weight": {"only_inputs": (HALF, WIDTH)},
@@ -48,12 +48,12 @@ ONES = {
     "proj.weight": {"identity": True},
     "proj.bias": {"times": 0.0},
 }
-"""Every value is 1, and so is what comes out if weights sum to 1."""
+"""Every value is 1, and so is the output if the weights sum to 1."""
 NOTICEABLE = 1e-3
 
 
 class Run(NamedTuple):
-    """What came out of the cases, of which parameters, and how near is equal."""
+    """The outputs of the cases, the shapes of the parameters, and what counts as equal."""
 
     outputs: Mapping[str, np.ndarray]
     shapes: Shapes
@@ -161,7 +161,7 @@ def _causal(run: Run) -> tuple[str | None, str]:
 def _pairs(run: Run) -> tuple[str | None, str]:
     after = slice(TOKEN + 1, None)
     off = _distance(run.outputs["apart"][:, after], run.outputs["asked"][:, after])
-    changed = f"what another token is scored by changes it by {off:.2g}"
+    changed = f"the features that another token is scored by change it by {off:.2g}"
     return (changed if off > run.tolerance else None), "nothing changes"
 
 
@@ -194,6 +194,6 @@ CHECKS: tuple[tuple[str, str, Callable[[Run], tuple[str | None, str]]], ...] = (
     ("causal", "later tokens change nothing", _causal),
     ("no pairs", "a token's scores depend on that token alone", _pairs),
     ("weights sum to 1", "the mask comes before the softmax", _sums),
-    ("ReLU", "where x A + b₁ is negative, B counts for nothing", _relu),
+    ("ReLU", "where x A + b₁ is negative, B has no effect", _relu),
     ("b2", "the bias b2 moves the scores", _bias),
 )

@@ -21,7 +21,7 @@ from torch.utils.data import Dataset
 
 from attnlab.data.characters import CharacterTokenizer
 from attnlab.data.objectives.span_corruption import PAD_TOKEN, SMALLEST_BLOCK, corrupt
-from attnlab.data.tokenizer import PAD, SENTINEL
+from attnlab.data.tokenizer import SENTINEL, refuse_reserved
 from attnlab.errors import AttnlabError, UserError
 
 WIKI, NAMES = "wiki.txt", "birth_places_train.tsv"
@@ -55,7 +55,7 @@ class CharCorruptionDataset(Dataset[Example]):
         return len(self._documents)
 
     def __getitem__(self, index: int) -> Example:
-        """Corrupt a document afresh."""
+        """Corrupt a document, differently each time."""
         text = self._tokenizer.encode(self._documents[index][: self.block_size])
         generator = np.random.default_rng(int(torch.randint(2**62, ())))
         sentinel, block = self._tokenizer.sentinel, self.block_size
@@ -113,11 +113,7 @@ def _lines(data: str, what: str) -> Iterator[tuple[int, str]]:
     if not lines:
         raise UserError(f"{what}: there is no line with anything in it.")
     for number, line in lines:
-        for reserved in (PAD, SENTINEL):
-            if reserved in line:
-                raise UserError(
-                    f"line {number}: the reserved character {reserved!r} stands in it. Take it out."
-                )
+        refuse_reserved(line, f"line {number}: the text")
     yield from lines
 
 
@@ -142,7 +138,7 @@ def show(kind: str) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Show what the data sets give; a mistake is told in a line."""
+    """Show what the datasets return; a mistake is reported in one line."""
     parser = argparse.ArgumentParser(
         prog="dataset.py",
         description=f"Print {SHOWN} rows, x above y, made of {WIKI} and {NAMES} in this folder.",

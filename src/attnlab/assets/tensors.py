@@ -9,7 +9,8 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from attnlab.errors import DamagedFileError, UserError
+from attnlab.errors import DamagedFileError
+from attnlab.runs.files import reading
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:
@@ -22,12 +23,8 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
 
 def read_content(path: Path) -> bytes:
     """Read a whole file, for whoever needs more of it than its tensors, such as its hash."""
-    try:
+    with reading(path):
         return path.read_bytes()
-    except FileNotFoundError:
-        raise UserError(f"there is no file {path}.") from None
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror or error}.") from None
 
 
 def decode_tensors(content: bytes, path: Path) -> dict[str, Tensor]:

@@ -10,10 +10,11 @@ from attnlab.attention import ATTENTION
 from attnlab.attention.contract import CAPABILITIES, Positions
 from attnlab.attention.positions import POSITIONS
 from attnlab.attention.settings import AttentionSettings
+from attnlab.attention.softmax_core import AttentionLayer, Given
 from attnlab.errors import UserError
 from attnlab.registry import telling_the_line, users_file
 
-GIVEN = {"dropout", "positions"}
+GIVEN = Given.__annotations__.keys()
 """What a model gives to its attention; the rest are the variant's own options."""
 
 
@@ -48,9 +49,8 @@ def attention_builder(
             f" Those that do: {', '.join(supporting(positions.needs))}."
             f" {', '.join(positions_for(frozenset()))} go with every attention."
         )
-    takes = inspect.signature(variant).parameters
     offered = {"dropout": dropout, "positions": positions if positions.needs else None}
-    given = {name: value for name, value in offered.items() if name in takes}
+    given = {name: value for name, value in offered.items() if _takes(variant, name)}
 
     def build() -> nn.Module:
         with telling_the_line(settings.name):
@@ -60,6 +60,13 @@ def attention_builder(
         return layer
 
     return build
+
+
+def _takes(variant: type[nn.Module], name: str) -> bool:
+    """Say whether a constructor takes something by name, or passes all it is given on to ours."""
+    parameters = inspect.signature(variant).parameters
+    passes_on = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters.values())
+    return name in parameters or (passes_on and issubclass(variant, AttentionLayer))
 
 
 def variant_class(name: str) -> type[nn.Module]:
@@ -74,7 +81,7 @@ def supports_of(variant: type[nn.Module]) -> frozenset[str]:
     """Return what a variant declares to support."""
     given = getattr(variant, "supports", ())
     if not isinstance(given, set | frozenset | tuple | list):
-        raise UserError(f"{variant.__name__}.supports must be a set of texts, not {given!r}.")
+        raise UserError(f"{variant.__name__}.supports must be a set of strings, not {given!r}.")
     declared = frozenset(map(str, given))
     unknown = sorted(declared - set(CAPABILITIES))
     if unknown:
@@ -86,7 +93,7 @@ def supports_of(variant: type[nn.Module]) -> frozenset[str]:
 
 
 def hash_of_users_files(settings: AttentionSettings) -> str | None:
-    """Return what tells whether a user's own files have changed; None if there are none."""
+    """Hash the user's own files, to notice when they change; None if there are none."""
     references = [settings.name, *map(str, settings.options.values()), settings.positions]
     references += map(str, settings.position_options.values())
     paths = [path for path in map(users_file, references) if path is not None]

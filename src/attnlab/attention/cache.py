@@ -1,10 +1,10 @@
-"""What a layer keeps of past tokens, so that the next token costs one row, not all of them."""
+"""What a layer keeps of past tokens, so that the next token costs one row instead of all."""
 
 from torch import Tensor
 
 
 class Cache:
-    """Belongs to one layer and one batch; used without gradients, while text is written on."""
+    """Belongs to one layer and one batch; used without gradients, while text is generated."""
 
     def __init__(self) -> None:
         self.n_tokens = 0
@@ -13,7 +13,7 @@ class Cache:
         self._rooms: list[Tensor] = []
 
     def extend(self, *new: Tensor) -> list[Tensor]:
-        """Append along the tokens, which are the last axis but one, and return all there is.
+        """Append along the tokens, which are the second-last axis, and return all there is.
 
         Room is doubled when it runs out, so that a token is copied twice on average.
         """
@@ -35,8 +35,3 @@ class Cache:
         if self._rooms:
             room[..., : self.n_tokens, :] = self._rooms[index][..., : self.n_tokens, :]
         return room
-
-
-def has_rows(cache: Cache | None) -> bool:
-    """Say whether there is a cache that already holds something."""
-    return cache is not None and cache.n_tokens > 0

@@ -4,7 +4,10 @@ A variant is a module built as ``Variant(d_model, n_heads, max_len, *, dropout=0
 called as ``forward(x, *, mask, cache=None, prefix=None, need_weights=False)`` and returns an
 ``AttentionOutput``. Its class declares ``supports``, a subset of ``CAPABILITIES``, and where they
 apply ``breaks``, the promises it breaks, and ``null_directions``, the parameters whose gradient is
-zero whatever the data. A variant that supports rotary or ALiBi takes ``positions`` besides.
+zero whatever the data. A variant that supports rotary or ALiBi also takes ``positions``.
+
+Any ``torch.nn.Module`` may be one. ``softmax_core.py`` has a frame that keeps all of this, so that
+a variant with a score of its own need only write that.
 """
 
 from dataclasses import dataclass
@@ -22,7 +25,7 @@ CAPABILITIES = ("causal", "bidirectional", "cache", "prefix", "rotary", "alibi",
 
 @dataclass(frozen=True)
 class AttentionMask:
-    """Who may look at whom. The dense T × S form is made on request only."""
+    """Who may look at whom. The dense T × S form is made only on request."""
 
     causal: bool = False
     padding: Bool[Tensor, "B S"] | None = None
@@ -33,7 +36,7 @@ class AttentionMask:
     def dense(
         self, n_queries: int, n_keys: int, device: torch.device, *, n_prefix: int = 0
     ) -> Bool[Tensor, "b 1 T S"]:
-        """Return True where a query may look at a key; the last query stands at the last key.
+        """Return True where a query may look at a key; the last query is at the last key.
 
         The keys of a prefix come first and are seen by everybody.
         """
@@ -50,21 +53,21 @@ class AttentionMask:
 
 
 class Prefix(NamedTuple):
-    """Keys and values that stand before every row, such as those that prefix tuning learns."""
+    """Keys and values in front of every row, such as those that prefix tuning learns."""
 
     keys: Float[Tensor, "b H P K"]
     values: Float[Tensor, "b H P K"]
 
 
 class AttentionOutput(NamedTuple):
-    """What the tokens take home, and if asked for, where they looked."""
+    """A new vector for every token, and on request where each head looked."""
 
     out: Float[Tensor, "B T D"]
     weights: Float[Tensor, "B H T S"] | None = None
 
 
 class Positions(nn.Module):
-    """How tokens learn where they stand; each scheme does one of these three things.
+    """How a model knows the order of tokens; each scheme does one of these three things.
 
     ``start`` is the position of the first token, which is not 0 after a cache.
     """
@@ -73,7 +76,7 @@ class Positions(nn.Module):
     """What an attention must support to work with it; nothing if it only adds to x."""
 
     def add(self, x: Float[Tensor, "B T D"], start: int = 0) -> Float[Tensor, "B T D"]:  # noqa: ARG002
-        """Add to the token's vectors, once, before the first layer."""
+        """Add to the tokens' vectors, once, before the first layer."""
         return x
 
     def turn(self, x: Float[Tensor, "B H T K"], start: int = 0) -> Float[Tensor, "B H T K"]:  # noqa: ARG002
@@ -81,12 +84,12 @@ class Positions(nn.Module):
         return x
 
     def bias(self, distance: Int[Tensor, "T S"]) -> Float[Tensor, "H T S"] | None:  # noqa: ARG002
-        """Give what is added to the scores; ``distance`` is how far back a key lies."""
+        """Return what is added to the scores; ``distance`` is how far back a key is."""
         return None
 
 
 def check_heads(d_model: int, n_heads: int) -> None:
-    """Refuse a width that cannot be shared out among the heads."""
+    """Refuse a width that cannot be divided among the heads."""
     if n_heads < 1 or d_model % n_heads:
         fitting = [n for n in range(1, d_model + 1) if d_model % n == 0]
         raise UserError(
@@ -96,7 +99,7 @@ def check_heads(d_model: int, n_heads: int) -> None:
 
 
 def check_length(n_tokens: int, max_len: int, what: str) -> None:
-    """Refuse a row that is longer than what was built for it."""
+    """Refuse a sequence that is longer than what was built for it."""
     if n_tokens > max_len:
         raise UserError(
             f"a sequence of {n_tokens} tokens is longer than max_len = {max_len}, where {what} end."

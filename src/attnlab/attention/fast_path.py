@@ -1,9 +1,9 @@
 """Which of two equal computations is faster here: torch's fused kernel or plain matmuls.
 
 On a CPU plain matmuls win for many short rows and the fused kernel for long ones; where they cross
-depends on the machine. It is measured once per machine and recorded; a run writes it down as well
-and goes on with it, because the two differ in rounding. With few heads in all, one call costs less
-than several whatever the length, and the fused kernel is taken.
+depends on the machine. It is measured once per machine and recorded. A run records it as well and
+keeps to it, because the two differ in rounding. With few rows and heads one call costs less than
+several, whatever the length, and the fused kernel is used.
 """
 
 import contextlib
@@ -38,7 +38,7 @@ _fused_from: int | None = None
 
 
 def use(fused_from: int) -> None:
-    """Take the fused kernel for rows of this length and longer, in this process."""
+    """Use the fused kernel for rows of this length and longer, in this process."""
     global _fused_from
     _fused_from = fused_from
 
@@ -72,7 +72,7 @@ def recorded_or_measured() -> int:
 def measure() -> int:
     """Time both ways forward and back, in turns, and return where the fused one begins to win."""
     fused_from = 2 * LENGTHS[-1]
-    # whoever needs to know may be inferring or computing in bfloat16; the measurement is not
+    # the caller may be in inference mode or bfloat16; the measurement is not
     with torch.inference_mode(False), torch.enable_grad(), torch.autocast("cpu", enabled=False):
         for length in reversed(LENGTHS):
             plain, fused = _fastest(length)
@@ -105,4 +105,4 @@ def _fastest(length: int) -> list[float]:
             y = merge_heads(way(q, k, v))
             torch.autograd.grad(y, rows, gradient)
             taken.append(time.perf_counter() - began)
-    return [min(taken) for taken in seconds.values()]  # others on the machine only ever add
+    return [min(taken) for taken in seconds.values()]  # other processes only ever add to it

@@ -1,8 +1,8 @@
 """Attention from scratch: the steps of scaled dot-product attention as pure functions.
 
 Names and signatures are those of the course's exercise, one line each without a loop; together they
-equal ``torch.nn.functional.multi_head_attention_forward`` without its output projection. Scores are
-A, with a row for each query and a column for each key; with one head there is no head axis.
+equal ``torch.nn.functional.multi_head_attention_forward`` without its output projection. A is the
+matrix of scores, one row per query and one column per key; with one head there is no head axis.
 """
 
 import math
@@ -49,7 +49,7 @@ def attn_scaled(A: Float[Tensor, "*B T S"], n_embd: int, n_heads: int) -> Float[
 
 
 def attn_softmax(A: Float[Tensor, "*B T S"]) -> Float[Tensor, "*B T S"]:
-    """Let every query share out one unit of attention among the keys."""
+    """Give each query weights over the keys that sum to 1."""
     return A.softmax(dim=-1)
 
 
@@ -70,7 +70,7 @@ def apply_causal_mask(
     mask: Bool[Tensor, "T S"],
     A: Float[Tensor, "*B T S"],
 ) -> Float[Tensor, "*B T S"]:
-    """Before the softmax: a score of −∞ gets no attention, and the rest is shared by the others."""
+    """Before the softmax: a score of −∞ gets a weight of 0, and the others sum to 1."""
     return A.masked_fill(~mask, -math.inf)
 
 
@@ -93,7 +93,7 @@ def split_heads_qkv(
 
 
 def split_heads(x: Float[Tensor, "B T D"], n_heads: int) -> Float[Tensor, "B H T K"]:
-    """Give every head its share of the width, and move the heads before the tokens."""
+    """Give every head its part of the width, and move the heads before the tokens."""
     return x.view(*x.shape[:2], n_heads, x.shape[-1] // n_heads).transpose(1, 2)
 
 

@@ -1,21 +1,49 @@
 """Shared by variants whose score is a product of features, φ(q)·φ(k): sums instead of pairs.
 
 Such attention is φ(q) Σ φ(k) vᵀ over φ(q) Σ φ(k), and the sums do not depend on the query, so that
-a row costs as much as it is long. A 1 is put behind every value; its sum is the denominator.
+the cost is linear in the length. A 1 is appended to every value; its sum is the denominator.
 """
-
-from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
-from attnlab.attention.cache import has_rows
-from attnlab.attention.softmax_core import Context
+from attnlab.attention.context import Context
+from attnlab.attention.contract import Prefix
+from attnlab.attention.functional import merge_heads
+from attnlab.attention.softmax_core import MultiHeadAttention
 
 CHUNK = 64
-"""Tokens that are compared pair by pair; what lies before them is met as one sum."""
+"""Tokens that are compared pair by pair; those before them enter as one sum."""
+
+
+class FeatureAttention(MultiHeadAttention):
+    """A variant of this kind says in ``key_features`` what φ is.
+
+    There are no weights to drop: dropout acts on the outputs.
+    """
+
+    def attend(
+        self, x: Float[Tensor, "B T D"], context: Context, *, need_weights: bool
+    ) -> tuple[Float[Tensor, "B T D"], Float[Tensor, "B H T S"] | None]:
+        """Mix the values by sums of features."""
+        q, k, v = self.project(x)
+        q, k = context.turn(q, k)
+        if context.prefix is not None:
+            keys, values = context.prefix
+            context = context._replace(prefix=Prefix(self.key_features(keys), values))
+        q, k = self.query_features(q), self.key_features(k)
+        y, weights = attend_by_sums(q, k, v, context, need_weights=need_weights)
+        return self.dropout(merge_heads(y)), weights
+
+    def key_features(self, k: Float[Tensor, "b H S K"]) -> Float[Tensor, "b H S M"]:
+        """Return φ of the keys: positive numbers."""
+        raise NotImplementedError(f"{type(self).__name__} has no features")
+
+    def query_features(self, q: Float[Tensor, "B H T K"]) -> Float[Tensor, "B H T M"]:
+        """Return φ of the queries, the same as the keys' unless they may differ by a factor."""
+        return self.key_features(q)
 
 
 def attend_by_sums(
@@ -24,25 +52,25 @@ def attend_by_sums(
     v: Float[Tensor, "B H T K"],
     context: Context,
     *,
-    features_of_keys: Callable[[Tensor], Tensor],
     need_weights: bool,
 ) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B H T S"] | None]:
-    """Mix the values, in time linear in the tokens; ``q`` and ``k`` are features already.
+    """Mix the values in linear time; queries and keys, also those of a prefix, are features.
 
-    Weights, for those who ask where the queries looked, cost a pass in T × S.
+    Weights, which show where the queries looked, cost a pass in T × S.
     """
-    mask, cache = context.mask, context.cache
+    mask, cache, prefix, _ = context
     assert cache is None or mask.causal, "a cache is for text that is written on"
     assert cache is None or mask.segments is None, "a cache has one sum, not one for all segments"
-    k, v = _hide_padding(k, context), _with_one(v)
-    weights = _weights_of(q, k, context, features_of_keys) if need_weights else None
+    if mask.padding is not None:  # without features, no sum counts it
+        k = k.masked_fill(~mask.padding[:, None, -k.shape[2] :, None], 0.0)
+    weights = _weights(q, k, context) if need_weights else None
+    v = F.pad(v, (0, 1), value=1.0)
     before = None if cache is None else cache.sums
-    if before is None and context.prefix is not None:
-        keys = features_of_keys(context.prefix.keys)
-        before = keys.transpose(-2, -1) @ _with_one(context.prefix.values)
+    if before is None and prefix is not None:
+        before = prefix.keys.transpose(-2, -1) @ F.pad(prefix.values, (0, 1), value=1.0)
         before = before.expand(len(q), -1, -1, -1)
     if mask.segments is not None:
-        sums = compare_pairs(q, k, context) @ v
+        sums = _products(q, k, context) @ v
         sums = sums if before is None else sums + q @ before
     elif mask.causal:
         sums, after = causal_sums(q, k, v, before)
@@ -70,40 +98,28 @@ def causal_sums(
     return (inside + q @ up_to[:, :, :-1]).flatten(2, 3)[:, :, :n_tokens], up_to[:, :, -1]
 
 
-def compare_pairs(
+def quotient(above: Float[Tensor, "*B N"], below: Float[Tensor, "*B n"]) -> Float[Tensor, "*B N"]:
+    """Divide; a token that sees nothing has 0 below, and gets 0."""
+    return above / torch.where(below == 0, 1.0, below)
+
+
+def _weights(
+    q: Float[Tensor, "B H T M"], k: Float[Tensor, "B H T M"], context: Context
+) -> Float[Tensor, "B H T S"]:
+    started = context.cache is not None and context.cache.n_tokens > 0
+    assert not started, "the sums in a cache do not show where they came from"
+    products = _products(q, k, context)
+    if context.prefix is not None:
+        products = torch.cat([q @ context.prefix.keys.transpose(-2, -1), products], dim=-1)
+    return quotient(products, products.sum(-1, keepdim=True))
+
+
+def _products(
     q: Float[Tensor, "B H T M"], k: Float[Tensor, "B H S M"], context: Context
 ) -> Float[Tensor, "B H T S"]:
     """Return φ(q)·φ(k) where a query may look, and 0 elsewhere: the same in quadratic time."""
     allowed = context.mask.dense(q.shape[2], k.shape[2], q.device)
     return (q @ k.transpose(-2, -1)).masked_fill(~allowed, 0.0)
-
-
-def _weights_of(
-    q: Tensor, k: Tensor, context: Context, features_of_keys: Callable[[Tensor], Tensor]
-) -> Float[Tensor, "B H T S"]:
-    assert not has_rows(context.cache), "the sums of a cache do not tell where they came from"
-    products = compare_pairs(q, k, context)
-    if context.prefix is not None:
-        before = q @ features_of_keys(context.prefix.keys).transpose(-2, -1)
-        products = torch.cat([before, products], dim=-1)
-    return quotient(products, products.sum(-1, keepdim=True))
-
-
-def quotient(above: Float[Tensor, "*B N"], below: Float[Tensor, "*B n"]) -> Float[Tensor, "*B N"]:
-    """Divide; who sees nothing has 0 below, and takes 0 home."""
-    return above / torch.where(below == 0, 1.0, below)
-
-
-def _hide_padding(k: Tensor, context: Context) -> Tensor:
-    """Give padding no features, so that no sum counts it."""
-    padding = context.mask.padding
-    if padding is None:
-        return k
-    return k.masked_fill(~padding[:, None, -k.shape[2] :, None], 0.0)
-
-
-def _with_one(v: Tensor) -> Tensor:
-    return F.pad(v, (0, 1), value=1.0)
 
 
 def _in_chunks(x: Tensor) -> Tensor:

@@ -1,170 +1,148 @@
-"""What the variants share that give every pair of tokens a score.
+"""The frame of the variants that turn scores into weights with a softmax.
 
-Most of them go the same way, and what is their own is in the middle: ``project``, scores,
-``masked_softmax`` with the context's ``bias``, ``mix``.
+Signatures and steps are written here once, so that a variant's file holds only what is its own:
+
+- a score for each query and key: derive from ``MultiHeadAttention`` and write ``score``;
+- other weights: override ``weights``; another way to mix the values: override ``mix``;
+- other projections: derive from ``AttentionLayer`` and make them in the constructor.
+
+None of this is required: any ``torch.nn.Module`` that keeps the contract is a variant.
 """
 
-from typing import NamedTuple
+from typing import TypedDict, Unpack
 
-import torch
-import torch.nn.functional as F
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from attnlab.attention.cache import Cache
+from attnlab.attention.context import Bias, Context
 from attnlab.attention.contract import (
     AttentionMask,
     AttentionOutput,
     Positions,
     Prefix,
     check_heads,
-    check_length,
 )
 from attnlab.attention.functional import (
     attn_softmax,
     compute_outputs,
     init_qkv_proj,
     merge_heads,
-    split_heads,
     split_heads_qkv,
 )
+from attnlab.dropout import Dropout
+
+Queries = Float[Tensor, "B H T K"]
+Keys = Float[Tensor, "B H S K"]
+"""Of the values, too."""
+Weights = Float[Tensor, "B H T S"]
+"""Of the scores, too: one row per query, one column per key."""
 
 
-class Context(NamedTuple):
-    """All that a layer looks at besides its own tokens."""
+class Given(TypedDict, total=False):
+    """What the model gives to its attention; a variant with options of its own passes it on."""
 
-    mask: AttentionMask
-    cache: Cache | None = None
-    prefix: Prefix | None = None
-    positions: Positions | None = None
+    dropout: float
+    positions: Positions | None
 
-    @property
-    def n_prefix(self) -> int:
-        """How many keys stand before the tokens."""
-        return 0 if self.prefix is None else self.prefix.keys.shape[2]
 
-    def bias(
+class AttentionLayer(nn.Module):
+    """The constructor and ``forward`` of the contract; a subclass makes the projections."""
+
+    query: nn.Module
+    key: nn.Module
+    value: nn.Module
+    proj: nn.Module
+
+    def __init__(
         self,
-        q: Float[Tensor, "B H T K"],
-        k: Float[Tensor, "B H S K"],
+        d_model: int,
+        n_heads: int,
+        max_len: int,
         *,
-        window: int | None = None,
-    ) -> "Bias":
-        """Work out who sees whom; ``window`` keeps to keys that are nearer than so many tokens."""
-        mask, n_prefix = self.mask, self.n_prefix
-        n_queries, n_keys = q.shape[2], k.shape[2] - n_prefix
-        added = torch.zeros((), dtype=q.dtype, device=q.device)
-        if self.positions is not None:
-            given = self.positions.bias(distance(n_queries, n_keys, q.device, n_prefix=n_prefix))
-            added = added if given is None else given[None].to(q.dtype)
-        incomplete = mask.padding is not None or mask.segments is not None
-        if not incomplete and window is None and (not mask.causal or n_queries == 1):
-            return Bias(added if added.dim() else None)
-        allowed = mask.dense(n_queries, n_keys, q.device, n_prefix=n_prefix)
-        if window is not None:
-            near = distance(n_queries, n_keys, q.device, n_prefix=n_prefix).abs() < window
-            allowed = allowed & near
-        fully_masked = ~allowed.any(-1, keepdim=True) if incomplete else None
-        return Bias(
-            torch.where(allowed, added, torch.finfo(q.dtype).min),
-            fully_masked if fully_masked is not None and fully_masked.any() else None,
-        )
+        dropout: float = 0.0,
+        positions: Positions | None = None,
+    ) -> None:
+        super().__init__()
+        check_heads(d_model, n_heads)
+        self.n_heads, self.max_len = n_heads, max_len
+        self.dropout, self.positions = Dropout(dropout), positions
+
+    def forward(
+        self,
+        x: Float[Tensor, "B T D"],
+        *,
+        mask: AttentionMask,
+        cache: Cache | None = None,
+        prefix: Prefix | None = None,
+        need_weights: bool = False,
+    ) -> AttentionOutput:
+        """Let every head attend, and project what the heads found."""
+        context = Context(mask, cache, prefix, self.positions)
+        y, weights = self.attend(x, context, need_weights=need_weights)
+        return AttentionOutput(self.proj(y), weights if need_weights else None)
+
+    def attend(
+        self, x: Float[Tensor, "B T D"], context: Context, *, need_weights: bool
+    ) -> tuple[Float[Tensor, "B T D"], Float[Tensor, "B H T S"] | None]:
+        """Return the heads' outputs side by side, and the weights if they are at hand."""
+        q, k, v = self.project(x)
+        q, k = context.turn(q, k)
+        k, v = context.extend(k, v)
+        y, weights = self.mix(q, k, v, context, need_weights=need_weights)
+        return merge_heads(y), weights
+
+    def project(
+        self, x: Float[Tensor, "B T D"]
+    ) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B H T K"], Float[Tensor, "B H T K"]]:
+        """Make queries, keys and values of the tokens."""
+        return split_heads_qkv(self.query(x), self.key(x), self.value(x), self.n_heads)
+
+    def mix(
+        self,
+        q: Queries,
+        k: Keys,
+        v: Keys,
+        context: Context,
+        *,
+        need_weights: bool,  # noqa: ARG002 - some save work without them
+    ) -> tuple[Queries, Weights | None]:
+        """Mix the values by their weights."""
+        weights = self.weights(q, k, context)
+        return compute_outputs(self.dropout(weights), v), weights
+
+    def weights(self, q: Queries, k: Keys, context: Context) -> Weights:
+        """Return how much each query takes from each key."""
+        return masked_softmax(self.score(q, k), context.bias(q, k))
+
+    def score(self, q: Queries, k: Keys) -> Weights:
+        """Return how well each query matches each key."""
+        raise NotImplementedError(f"{type(self).__name__} has no score")
 
 
-class Bias(NamedTuple):
-    """What a mask and the positions do to scores, and which queries see nothing at all."""
+class MultiHeadAttention(AttentionLayer):
+    """The same with the usual four projections W_Q, W_K, W_V and W_O, each with a bias."""
 
-    added: Float[Tensor, "b h T S"] | None = None
-    """0 where a query may look, the lowest finite number where not, and the positions' bias."""
-    fully_masked: Bool[Tensor, "b 1 T 1"] | None = None
-    """None if every query sees something, as it does without padding and segments."""
+    query: nn.Linear
+    key: nn.Linear
+    value: nn.Linear
+    proj: nn.Linear
 
-
-def projections(d_model: int, n_heads: int) -> tuple[nn.Linear, nn.Linear, nn.Linear, nn.Linear]:
-    """Make W_Q, W_K, W_V and the projection of what the heads found, each with a bias."""
-    check_heads(d_model, n_heads)
-    return (*init_qkv_proj(d_model), nn.Linear(d_model, d_model))
-
-
-def project(
-    x: Float[Tensor, "B T D"],
-    context: Context,
-    *,
-    by: tuple[nn.Module, nn.Module, nn.Module],
-    n_heads: int,
-) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B H S K"], Float[Tensor, "B H S K"]]:
-    """Begin: make queries of the tokens, and keys and values of all that they may look at."""
-    query, key, value = by
-    return apply_context(*split_heads_qkv(query(x), key(x), value(x), n_heads), context)
-
-
-def mix(
-    weights: Float[Tensor, "B H T S"],
-    v: Float[Tensor, "B H S K"],
-    *,
-    dropout: nn.Dropout,
-    proj: nn.Module,
-    need_weights: bool,
-) -> AttentionOutput:
-    """End: mix the values by the weights, and project what the heads found."""
-    y = compute_outputs(dropout(weights), v)
-    return AttentionOutput(proj(merge_heads(y)), weights if need_weights else None)
-
-
-def project_values(
-    x: Float[Tensor, "B T D"],
-    context: Context,
-    *,
-    by: nn.Module,
-    n_heads: int,
-    max_len: int,
-) -> Float[Tensor, "B H S K"]:
-    """Begin where scores do not come from queries and keys: make values of all there is to see."""
-    assert context.prefix is None, "a prefix has no column in the rows of scores"
-    v = split_heads(by(x), n_heads)
-    *_, v = apply_context(v, v, v, context)
-    check_length(v.shape[2], max_len, "the rows of scores")
-    return v
-
-
-def apply_context(
-    q: Float[Tensor, "B H T K"],
-    k: Float[Tensor, "B H N K"],
-    v: Float[Tensor, "B H N K"],
-    context: Context,
-) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B H S K"], Float[Tensor, "B H S K"]]:
-    """Put queries and keys at their positions, and what was seen before in front of the keys."""
-    _, cache, prefix, positions = context
-    if positions is not None:
-        start = 0 if cache is None else cache.n_tokens
-        q, k = positions.turn(q, start), positions.turn(k, start)
-    if cache is not None:
-        k, v = cache.extend(k, v)
-    if prefix is not None:
-        k, v = (
-            torch.cat([before.expand(len(new), -1, -1, -1), new], dim=2)
-            for before, new in ((prefix.keys, k), (prefix.values, v))
-        )
-    return q, k, v
+    def __init__(self, d_model: int, n_heads: int, max_len: int, **given: Unpack[Given]) -> None:
+        super().__init__(d_model, n_heads, max_len, **given)
+        self.query, self.key, self.value = init_qkv_proj(d_model)
+        self.proj = nn.Linear(d_model, d_model)
 
 
 def masked_softmax(scores: Float[Tensor, "B H T S"], bias: Bias) -> Float[Tensor, "B H T S"]:
-    """Share out one unit of attention a query; a query that sees nothing gives none.
+    """Give each query weights that sum to 1, or weights of 0 if it sees nothing.
 
-    The lowest finite number hides a key as −∞ does, and keeps such a query's weights numbers.
+    The lowest finite number hides a key as −∞ does, and keeps such a query's weights finite.
     """
     if bias.added is not None:
         scores = scores + bias.added
     weights = attn_softmax(scores)
     return weights if bias.fully_masked is None else weights.masked_fill(bias.fully_masked, 0.0)
-
-
-def distance(
-    n_queries: int, n_keys: int, device: torch.device, *, n_prefix: int = 0
-) -> Int[Tensor, "T S"]:
-    """Return how many tokens back each key lies; 0 for those of a prefix, which lie nowhere."""
-    key = torch.arange(n_keys, device=device)
-    return F.pad(key[n_keys - n_queries :, None] - key, (n_prefix, 0))
 
 
 def null_key_bias(positions: Positions | None, name: str = "key.bias") -> tuple[str, ...]:

@@ -15,6 +15,9 @@ from torch.utils._pytree import tree_leaves
 Work = Callable[[], object]
 SHORT = 128
 """A length that everything can do."""
+DRAWS = 1000
+WIDEST_INTERVAL = 0.5
+"""An exponent between 1 and 1.5 still tells linear from quadratic; a wider range does not."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,31 @@ class Cost:
     """Median over the rounds."""
     peak_bytes: int
     """Most that tensors held at once, what was there before not counted."""
+    rounds: tuple[float, ...] = ()
+    """Seconds of every round."""
+
+    @property
+    def spread(self) -> float | None:
+        """Half the interquartile range relative to the median; None with fewer than two rounds."""
+        if len(self.rounds) < 2:
+            return None
+        low, high = np.percentile(self.rounds, [25, 75])
+        return float(high - low) / 2 / self.seconds
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How time grows: seconds ∝ length^exponent."""
+
+    exponent: float
+    interval: tuple[float, float]
+    """Where 90 % of the exponents lie if each length draws its round at random."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the rounds differ so much that the exponent says nothing."""
+        low, high = self.interval
+        return high - low > WIDEST_INTERVAL
 
 
 @dataclass(frozen=True)
@@ -65,10 +93,10 @@ def measure_costs(
                 work()
                 seconds[name].append(time.perf_counter() - began)
             on_round()
-        measured = [
-            Cost(name, length, statistics.median(seconds[name]), peaks[name]) for name in works
+        costs += [
+            Cost(name, length, statistics.median(taken), peaks[name], tuple(taken))
+            for name, taken in seconds.items()
         ]
-        costs += measured
     return costs[len(candidates) :]
 
 
@@ -81,13 +109,17 @@ def _probe(name: str, make: Callable[[int], Work], length: int) -> Cost:
     return Cost(name, length, time.perf_counter() - began, peak)
 
 
-def exponent(costs: Sequence[Cost], name: str, *, above: int = 0) -> float | None:
+def growth(costs: Sequence[Cost], name: str, *, above: int = 0) -> Growth | None:
     """Fit seconds ∝ length^e to the lengths from ``above`` on; None with fewer than two."""
-    points = [(c.length, c.seconds) for c in costs if c.name == name and c.length >= above]
+    points = [c for c in costs if c.name == name and c.length >= above]
     if len(points) < 2:
         return None
-    length, seconds = np.log(np.array(points)).T
-    return float(np.polyfit(length, seconds, 1)[0])
+    draw = np.random.default_rng(0)
+    lengths = np.log([c.length for c in points])
+    drawn = np.array([draw.choice(c.rounds or (c.seconds,), size=DRAWS) for c in points])
+    medians = np.log([c.seconds for c in points])
+    low, high = np.percentile(np.polyfit(lengths, np.log(drawn), 1)[0], [5, 95])
+    return Growth(float(np.polyfit(lengths, medians, 1)[0]), (float(low), float(high)))
 
 
 def peak_bytes(work: Work) -> int:

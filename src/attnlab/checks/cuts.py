@@ -51,7 +51,7 @@ class Budget:
 
 
 def all_cuts(n_tokens: int) -> list[int]:
-    """Return where the future begins: a peek at the next token shows at one cut alone."""
+    """Return where the future begins: a peek at the next token shows at only one cut."""
     assert n_tokens > 1, "one token has no future"
     if n_tokens <= MOST_CUTS:
         return list(range(1, n_tokens))

@@ -18,7 +18,7 @@ class Change:
     cut: int
     """First position that was drawn again."""
     largest: float
-    """Of an output; not a number if the model gives none."""
+    """Of an output; NaN if the model returns NaN."""
     reached: int
     """Position of the largest change."""
     rise: float | None
@@ -27,7 +27,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Meter:
-    """Texts, other tokens for their ends, and what a model gives for the texts as they are."""
+    """Texts, other tokens for their ends, and the model's outputs for the texts as they are."""
 
     forward: Callable[[Tensor], Tensor]
     inputs: Tensor
@@ -37,7 +37,7 @@ class Meter:
     """The tokens to predict."""
 
     def first_row(self) -> "Meter":
-        """Return a meter that reads the first text alone.
+        """Return a meter for the first text only.
 
         Its outputs are computed again: those of a larger batch may be rounded in another way.
         """

@@ -1,14 +1,14 @@
 """Does a causal model see the future? Draw the end of a text again: nothing before may change.
 
-In float64 a causal model passes with a change of exactly 0. A leak is told as the largest change of
-an output and, for a language model, in bits: by how much the next token becomes harder to predict
-when it and all that follows is drawn again. That is what a reported perplexity owes to the leak.
+In float64 a causal model passes with a change of exactly 0. A leak is reported as the largest
+change of an output and, for a language model, in bits: by how much the next token becomes harder to
+predict when it and all that follows is drawn again. That much of its loss is due to the leak.
 It is measured as in evaluation: what leaks in training alone, by way of dropout, is not seen.
 
 Every place where the end may begin is a cut, and every cut costs a forward pass. Where seconds are
 limited, the most telling cuts come first (``cuts.py``) and the record says how many were measured.
 A missing mask, a late mask and a shift by one show at every cut, a chunk that sees the next one
-where chunks end. A peek that shows at one cut alone is missed if the time is spent before its turn.
+where chunks end. A peek that shows at only one cut is missed if the time is spent before its turn.
 """
 
 import math
@@ -36,7 +36,7 @@ class Leak:
     """What reached the past when the future was drawn again."""
 
     largest_change: float
-    """Of a logit, or of a layer's output; not a number if the model gives none."""
+    """Of a logit, or of a layer's output; NaN if the model returns NaN."""
     bits: float | None
     """Mean rise of the next token's log-loss; None for a layer, which predicts nothing."""
     reached: int | None = None
@@ -59,7 +59,7 @@ class Leak:
         return math.isnan(self.largest_change)
 
     def sentence(self) -> str:
-        """Say it in words."""
+        """Say in words what was found."""
         some = f" (measured at {self.cuts} of {self.possible_cuts} cuts)"
         return self._finding() + ("" if self.cuts == self.possible_cuts else some)
 
@@ -73,7 +73,7 @@ class Leak:
             return "nothing before a change feels it"
         if self.is_nan:
             return "some outputs are not a number"
-        worth = "" if self.bits is None else f", worth {self.bits:.3g} bits a token"
+        worth = "" if self.bits is None else f", worth {self.bits:.3g} bits per token"
         return (
             f"the output at position {self.reached} changes by {self.largest_change:.2g} when the"
             f" tokens from position {self.from_} on are drawn again{worth}"
@@ -99,7 +99,7 @@ def model_leak(
 ) -> Leak:
     """Measure a language model that maps tokens to logits; the model itself stays as it is.
 
-    ``seconds`` limits the number of cuts; a few are always measured, in the first row alone if
+    ``seconds`` limits the number of cuts; a few are always measured, in the first row only if
     there is no time for all rows.
     """
     budget = Budget(seconds, clock)
@@ -133,13 +133,13 @@ def refuse_undeclared(leak: Leak, model: nn.Module) -> None:
     """Stop before a model that sees the future is trained or believed, unless it says it does."""
     if leak.is_nan:
         raise UserError(
-            "this model gives outputs that are not a number; look at the options of its attention"
+            "this model returns outputs that are not a number; look at the options of its attention"
             " and positions."
         )
     if leak.found and "causal" not in breaks_of(model):
         raise UserError(
-            f"this model sees the future: {leak.sentence()}. Its loss would be worth nothing."
-            " Mask the scores before the softmax; an attention that leaks on purpose says so"
+            f"this model sees the future: {leak.sentence()}. Its loss would mean nothing."
+            " Mask the scores before the softmax. An attention that leaks on purpose declares it"
             " with breaks = frozenset({'causal'})."
         )
 

@@ -1,10 +1,10 @@
 """The usual mistakes in each step of attention, and what they do.
 
-A function that gives the same numbers as one of these has made that mistake, and can be told so.
+A function that gives the same numbers as one of these has made that mistake, and the check says so.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from torch import Tensor
@@ -145,7 +145,7 @@ STEPS: dict[str, Callable[..., Tensor]] = {
 
 
 def attention_with(
-    replaced: dict[str, Callable[..., Any]], *, mask_late: bool = False
+    replaced: Mapping[str, Callable[..., Any]], *, mask_late: bool = False
 ) -> Callable[..., Tensor]:
     """Return self-attention with some steps replaced, or with its mask after the softmax."""
     step = {**STEPS, **replaced}

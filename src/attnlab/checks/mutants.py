@@ -1,4 +1,4 @@
-"""Attention with one bug each, to see that the checks notice: who checks the checker.
+"""Attention with one bug each, to test the checks themselves.
 
 A mutant has one step of the exercise written as a student would get it wrong. ``functions_with``
 gives all functions of the exercise with that step among them, ``class_with`` a class of them.
@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from attnlab.attention import functional
 from attnlab.attention.contract import AttentionMask, AttentionOutput
+from attnlab.checks.mistakes import attention_with
 from attnlab.checks.steps import FUNCTIONS
 
 Steps = Mapping[str, Callable[..., Any]]
@@ -41,7 +42,9 @@ MUTANTS = (
         {"split_heads": lambda x, n_heads: x.reshape(x.shape[0], n_heads, x.shape[1], -1)},
     ),
     Mutant("mask after softmax", masks_late=True),
-    Mutant("mask transposed", {"make_causal_mask": lambda n_tok: torch.ones(n_tok, n_tok).triu()}),
+    Mutant(
+        "mask transposed", {"make_causal_mask": lambda n_tok: functional.make_causal_mask(n_tok).T}
+    ),
     Mutant("value bias left out", {"init_qkv_proj": projections_without_a_bias}),
     Mutant(
         "heads merged in the wrong order",
@@ -58,26 +61,8 @@ def functions_with(mutant: Mutant) -> dict[str, Callable[..., Any]]:
     def split_heads_qkv(Q: Tensor, K: Tensor, V: Tensor, n_heads: int) -> tuple[Tensor, ...]:
         return tuple(step["split_heads"](x, n_heads) for x in (Q, K, V))
 
-    def self_attention(
-        Q: Tensor, K: Tensor, V: Tensor, n_heads: int = 1, causal: bool = True
-    ) -> Tensor:
-        n_tok, n_embd = Q.shape[-2:]
-        if n_heads > 1:
-            Q, K, V = split_heads_qkv(Q, K, V, n_heads)
-        scores = step["attn_scaled"](step["pairwise_similarities"](Q, K), n_embd, n_heads)
-        mask = step["make_causal_mask"](n_tok).bool() if causal else torch.ones(n_tok, n_tok).bool()
-        y = step["compute_outputs"](weigh(mutant, step, mask, scores), V)
-        return step["merge_heads"](y) if n_heads > 1 else y  # type: ignore[no-any-return]
-
-    return step | {"split_heads_qkv": split_heads_qkv, "self_attention": self_attention}
-
-
-def weigh(mutant: Mutant, step: Steps, mask: Tensor, scores: Tensor) -> Tensor:
-    """Hide what may not be seen, before the softmax or too late; who sees nothing has no weight."""
-    if not mutant.masks_late:
-        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
-    weights: Tensor = step["attn_softmax"](scores)
-    return weights.masked_fill(~mask, 0.0)
+    attention = attention_with(mutant.steps, mask_late=mutant.masks_late)
+    return step | {"split_heads_qkv": split_heads_qkv, "self_attention": attention}
 
 
 def class_with(mutant: Mutant) -> type[nn.Module]:
@@ -107,7 +92,9 @@ def class_with(mutant: Mutant) -> type[nn.Module]:
             scores = step["attn_scaled"](step["pairwise_similarities"](q, k), n_embd, self.n_heads)
             allowed = mask.dense(n_tok, n_tok, x.device)
             allowed = allowed.transpose(-2, -1) if transposed else allowed
-            weights = weigh(mutant, step, allowed, scores)
+            if not mutant.masks_late:
+                scores = scores.masked_fill(~allowed, torch.finfo(scores.dtype).min)
+            weights = step["attn_softmax"](scores).masked_fill(~allowed, 0.0)
             y = step["merge_heads"](step["compute_outputs"](weights, v))
             return AttentionOutput(self.proj(y), weights if need_weights else None)
 

@@ -11,7 +11,7 @@ from attnlab.checks.promises import CLOSE, H, Subject, tokens
 
 
 def compare_with(subject: Subject, build: Callable[[], nn.Module], name: str) -> str | None:
-    """Return None if a layer gives what the variant ``name`` gives, or what sets them apart."""
+    """Return None if a layer equals the variant ``name``, or else how they differ."""
     layer, reference = subject.layer(), build().double().eval()
     mine, theirs = (dict(one.named_parameters()) for one in (layer, reference))
     lacking, extra = sorted(theirs.keys() - mine.keys()), sorted(mine.keys() - theirs.keys())
@@ -19,7 +19,7 @@ def compare_with(subject: Subject, build: Callable[[], nn.Module], name: str) ->
         return "it has no value.bias: weights sum to 1, so that every output lacks that bias"
     if lacking or extra:
         said = [f"lacks {', '.join(lacking)}"] * bool(lacking) + [
-            f"has {', '.join(extra)} besides"
+            f"also has {', '.join(extra)}"
         ] * bool(extra)
         return f"its parameters are not {name}'s: it {' and '.join(said)}"
     with torch.no_grad():

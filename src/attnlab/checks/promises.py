@@ -86,7 +86,7 @@ def looks_around(subject: Subject) -> str | None:
 
 
 def ignores_padding(subject: Subject) -> str | None:
-    """What stands in padding changes no real token."""
+    """The contents of padding change no real token."""
     layer, x = subject.layer(), tokens()
     at_the_end = torch.arange(T) < torch.tensor([[T], [4]])
     for padding in (at_the_end, at_the_end.flip(1)):  # causal tokens would not see it at the end
@@ -113,19 +113,19 @@ def keeps_segments_apart(subject: Subject) -> str | None:
 
 
 def survives_seeing_nothing(subject: Subject) -> str | None:
-    """A token whose every key is hidden gives numbers, and so does its gradient."""
+    """A token that sees no key has a finite output and finite gradients."""
     layer, x = subject.layer(), tokens().requires_grad_()
     padding = torch.ones(B, T, dtype=torch.bool)
     padding[0, :3] = False  # with a causal mask the first tokens of row 0 see padding alone
     out = layer(x, mask=AttentionMask(causal="causal" in subject.supports, padding=padding)).out
     gradients = torch.autograd.grad(out.square().sum(), [x, *layer.parameters()], allow_unused=True)
     if not all(g.isfinite().all() for g in (out, *gradients) if g is not None):
-        return "a token that sees nothing becomes NaN (softmax of −∞ alone), and spoils the batch"
+        return "a token that sees nothing becomes NaN (softmax of only −∞), and spoils the batch"
     return None
 
 
 def treats_rows_alone(subject: Subject) -> str | None:
-    """A batch gives what its rows give one by one."""
+    """A batch gives the same as its rows one by one."""
     layer, x = subject.layer(), tokens()
     rows = torch.cat([layer(row[None], mask=subject.mask).out for row in x])
     change = _apart(layer(x, mask=subject.mask).out, rows)
@@ -152,7 +152,7 @@ def teaches_every_parameter(subject: Subject) -> str | None:
 
 
 def remembers_by_cache(subject: Subject) -> str | None:
-    """Some tokens, then one at a time with a cache, give what all at once give."""
+    """Some tokens, then one at a time with a cache, give the same as all at once."""
     layer, x = subject.layer(), tokens()
     mask = AttentionMask(causal=True)
     with torch.no_grad():
@@ -187,7 +187,7 @@ def shows_its_weights(subject: Subject) -> str | None:
     layer, x = subject.layer(), tokens()
     mask = AttentionMask(causal="causal" in subject.supports)
     if layer(x, mask=mask).weights is not None:
-        return "it gives weights that nobody asked for"
+        return "it returns weights although need_weights is False"
     weights = layer(x, mask=mask, need_weights=True).weights
     if weights is None or weights.shape != (B, H, T, T):
         return f"its weights are of shape {None if weights is None else tuple(weights.shape)}"

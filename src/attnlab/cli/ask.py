@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from attnlab.cli.options import AsJson
+from attnlab.cli.show import print_view
 from attnlab.errors import UserError
 
 if TYPE_CHECKING:
@@ -15,33 +17,33 @@ if TYPE_CHECKING:
 
 
 def ask(
-    run: Annotated[
-        Path, typer.Argument(help="Finished run whose model is asked, or a .params file.")
-    ],
+    run: Annotated[Path, typer.Argument(help="Finished run with a model, or a .params file.")],
     question: Annotated[
-        str | None, typer.Argument(help="The question; left out, you are asked for one.")
+        str | None, typer.Argument(help="The question; without it, you are prompted for questions.")
     ] = None,
     corpus: Annotated[
         Path | None, typer.Option(help="For a .params file: the text that it was trained on.")
     ] = None,
     samples: Annotated[
-        int, typer.Option(min=1, help="Answers to sample besides the most likely one.")
+        int, typer.Option(min=1, help="Answers to sample, besides the most likely one.")
     ] = 32,
     show: Annotated[
         Path | None,
-        typer.Option(help="Write where the model looks as a figure, .png or .svg.", metavar="FILE"),
+        typer.Option(help="Draw where the model looks, as .png or .svg.", metavar="FILE"),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Ask a model, and hear whether the answer looks retrieved or made up.
+    """Ask a model a question, and learn whether the answer looks retrieved or made up.
 
-    What its confidence is worth is known from training people who were held out (--held-out of
-    pretrain); a name that it never read about is made up in any case.
+    The verdict compares its confidence with that on held-out training people (--held-out of
+    pretrain). An answer about a name that it never read is always made up.
     """
-    if show and show.suffix not in (".png", ".svg"):
-        raise UserError(f"--show {show} must end with .png or .svg.")
-    if show and question is None:
-        raise UserError("--show needs the question on the command line.")
+    if show:
+        from attnlab.report.write import check_figure_path
+
+        check_figure_path(show)
+        if question is None:
+            raise UserError("--show needs the question on the command line.")
     from attnlab.recipes.knowledge.ask import QASession
 
     session = QASession(run, corpus=str(corpus or ""), samples=samples)
@@ -58,7 +60,7 @@ def ask(
 
 
 def _questions() -> Iterator[str]:
-    """Take the lines of a pipe, or ask a person for one after the other, up to an empty line."""
+    """Read the lines of a pipe, or prompt a person until an empty line."""
     if not sys.stdin.isatty():
         yield from (line.strip() for line in sys.stdin if line.strip())
         return
@@ -75,22 +77,17 @@ def _print(session: "QASession", question: str, *, as_json: bool) -> None:
 
         typer.echo(json.dumps({"question": question, **asdict(answer)}, ensure_ascii=False))
         return
-    from rich.console import Console
+    from attnlab.report.terminal import answer_view
 
-    from attnlab.report.questions import answer_view
-
-    Console().print(answer_view(answer))
+    print_view(answer_view(answer))
 
 
 def _draw(session: "QASession", question: str, path: Path) -> None:
     """Write the figure of where the model looked."""
-    from attnlab.report import figures
     from attnlab.report.knowledge_figures import looks_figure
-    from attnlab.runs.files import replace_file
+    from attnlab.report.write import save_figure
 
     looks = session.looks(question)
     weights = [layer.numpy() for layer in looks.weights]
-    figure = looks_figure(looks.tokens, weights, n_question=looks.n_question)
-    render = figures.as_png if path.suffix == ".png" else figures.as_svg
-    replace_file(path, render(figure))
+    save_figure(looks_figure(looks.tokens, weights, n_question=looks.n_question), path)
     typer.echo(str(path), err=True)

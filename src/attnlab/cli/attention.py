@@ -1,6 +1,5 @@
-"""``attnlab attention …``: look at variants, check one's own, measure what they cost, solve."""
+"""``attnlab attention …``: look at variants, check your own, measure their cost, solve."""
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -8,11 +7,12 @@ from typing import Annotated
 import typer
 
 from attnlab.cli import constructions, solve
-from attnlab.cli.options import AsJson, complete_attention, group
+from attnlab.cli.options import AsJson, complete_attention, group, numbers
+from attnlab.cli.show import print_json, print_view
 from attnlab.errors import UserError
 
 app = group(
-    "Look at attention variants, check your own, measure what they cost.",
+    "Look at attention variants, check your own, measure their cost.",
     epilog="Example: attnlab attention list",
 )
 solve.app.add_typer(constructions.app)
@@ -22,10 +22,10 @@ NAME = typer.Argument(
     help="A variant, or your own: path/to/file.py:Name.", autocompletion=complete_attention
 )
 NAMES = typer.Argument(
-    help="Variants, with options if wanted: aft:form=simple. Without any, all.",
+    help="Variants, optionally with options: aft:form=simple. Without any, all.",
     autocompletion=complete_attention,
 )
-FILE = typer.Argument(help="Your file; path/to/file.py:Name checks that class alone.")
+FILE = typer.Argument(help="Your file; path/to/file.py:Name checks only that class.")
 
 
 @app.command("list", epilog="Example: attnlab attention list")
@@ -36,19 +36,17 @@ def list_(as_json: AsJson = False) -> None:
 
     kinds = {"attention": ATTENTION.summaries(), "positions": POSITIONS.summaries()}
     if as_json:
-        typer.echo(json.dumps(kinds, indent=2, ensure_ascii=False))
+        print_json(kinds)
         return
-
-    from rich.console import Console
 
     from attnlab.report.terminal import add_row, table_of
 
-    console = Console()
     for kind, summaries in kinds.items():
         table = table_of(kind, "")
         for name, line in summaries.items():
             add_row(table, name, line)
-        console.print(table, "")
+        print_view(table)
+        typer.echo()
 
 
 @app.command(epilog="Example: attnlab attention show synthesizer")
@@ -58,14 +56,12 @@ def show(name: Annotated[str, NAME], as_json: AsJson = False) -> None:
 
     info = show_attention(name)
     if as_json:
-        typer.echo(json.dumps(asdict(info), indent=2, ensure_ascii=False))
+        print_json(info)
         return
 
-    from rich.console import Console
+    from attnlab.report.attention import variant_view
 
-    from attnlab.report.attention import portrait_view
-
-    Console().print(portrait_view(asdict(info)))
+    print_view(variant_view(info))
 
 
 @app.command(epilog="Example: attnlab attention check my_attention.py")
@@ -80,11 +76,11 @@ def check(
     ] = None,
     mutants: Annotated[
         bool,
-        typer.Option("--mutants", help="Check known bugs instead, to see that they are noticed."),
+        typer.Option("--mutants", help="Check known bugs instead, to see that they are caught."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Check your own attention: say for each promise that it is kept, or what the bug does.
+    """Check your own attention: for each promise, whether it is kept or what the bug does.
 
     FILE holds functions of the exercise (pairwise_similarities, attn_softmax, …), each compared
     with ours, or classes with forward(x, *, mask, …). The exit code is 1 if something is wrong.
@@ -94,27 +90,25 @@ def check(
     if (file is None) != mutants:
         raise UserError("give a FILE to check, or --mutants.")
 
-    from rich.console import Console
-
     from attnlab.report.attention import findings_json, findings_view, mutants_view
 
     if file is None:
         reports = check_mutants()
         if as_json:
-            typer.echo(json.dumps({n: findings_json(r) for n, r in reports.items()}, indent=2))
+            print_json({n: findings_json(r) for n, r in reports.items()})
         else:
-            Console().print(mutants_view(reports))
+            print_view(mutants_view(reports))
         if not all_noticed(reports):
             raise typer.Exit(1)
         return
     path, _, name = file.rpartition(":") if ".py:" in file else (file, "", "")
     report = check_file(Path(path), name=name or None, like=like)
     if as_json:
-        typer.echo(json.dumps(findings_json(report), indent=2, ensure_ascii=False))
+        print_json(findings_json(report))
     else:
-        Console().print(findings_view(report))
+        print_view(findings_view(report))
         if like is None and report.keys() - {"functions"}:
-            typer.echo("Its numbers were not compared with a known attention; --like NAME does it.")
+            typer.echo("Its numbers were not compared with a known variant; --like NAME does that.")
     if not all(finding.right for findings in report.values() for finding in findings):
         raise typer.Exit(1)
 
@@ -122,21 +116,27 @@ def check(
 @app.command(epilog="Example: attnlab attention cost dot_product linear aft:form=simple")
 def cost(
     names: Annotated[list[str] | None, NAMES] = None,
-    lengths: Annotated[str, typer.Option(help="Lengths of a row.")] = "64,128,256,512,1024,2048",
-    d_model: Annotated[int, typer.Option(min=1, help="Width.")] = 256,
-    n_heads: Annotated[int, typer.Option(min=1, help="Heads.")] = 8,
-    rounds: Annotated[int, typer.Option(min=1, help="Rounds; the median counts.")] = 5,
-    out: Annotated[Path, typer.Option(help="Where to draw it: .png or .svg.")] = Path("cost.png"),
+    lengths: Annotated[
+        str, typer.Option(help="Sequence lengths, separated by commas.")
+    ] = "64,128,256,512,1024,2048",
+    d_model: Annotated[int, typer.Option(min=1, help="Width of the layer.")] = 256,
+    n_heads: Annotated[int, typer.Option(min=1, help="Number of heads.")] = 8,
+    rounds: Annotated[
+        int, typer.Option(min=1, help="Number of rounds; the median is reported.")
+    ] = 5,
+    out: Annotated[Path, typer.Option(help="File of the figure, .png or .svg.")] = Path("cost.png"),
     as_json: AsJson = False,
 ) -> None:
-    """Measure seconds and memory of a layer, forward and back, against the length of a row.
+    """Measure time and memory of a layer, forward and backward, by sequence length.
 
-    All variants take turns. One that would need more than 4 GB or 10 seconds stops there.
+    The variants take turns. One that would need more than 4 GB or 10 seconds stops there.
     """
     from attnlab.attention import ATTENTION
     from attnlab.report.write import check_figure_path, save_figure
 
-    numbers = _lengths(lengths)
+    row_lengths = sorted(set(numbers(lengths, "--lengths", int)))
+    if not row_lengths or row_lengths[0] < 2:
+        raise UserError(f"--lengths {lengths!r}: a row has at least 2 tokens; give 64,128,256.")
     check_figure_path(out)
 
     from rich.console import Console
@@ -147,30 +147,18 @@ def cost(
 
     stderr = Console(stderr=True)
     with Progress(console=stderr, transient=True, disable=not stderr.is_terminal) as progress:
-        task = progress.add_task("measuring", total=len(numbers) * rounds)
+        task = progress.add_task("measuring", total=len(row_lengths) * rounds)
         costs = measure_attention(
             names or ATTENTION.names(),
-            numbers,
+            row_lengths,
             d_model=d_model,
             n_heads=n_heads,
             rounds=rounds,
             on_round=lambda: progress.advance(task),
         )
     if as_json:
-        typer.echo(json.dumps([asdict(one) for one in costs], indent=2))
+        print_json([asdict(one) for one in costs])
     else:
-        Console().print(costs_view(costs), f"\n{out}", soft_wrap=False, highlight=False)
+        print_view(costs_view(costs))
+        typer.echo(f"\n{out}")
     save_figure(costs_figure(costs), out)
-
-
-def _lengths(text: str) -> list[int]:
-    """Read numbers between commas."""
-    try:
-        numbers = sorted({int(number) for number in text.split(",")})
-    except ValueError:
-        numbers = []
-    if not numbers or numbers[0] < 2:
-        raise UserError(
-            f"--lengths {text!r}: give whole numbers from 2 on with commas between, as 64,128,256."
-        )
-    return numbers

@@ -1,12 +1,15 @@
 """``attnlab attention solve heads``, ``kqv``, ``subspaces``, ``sharpness``, ``argmax``."""
 
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attnlab.cli.options import AsJson
-from attnlab.cli.solve import Example, FigurePath, KeysFile, Tolerance, ValuesFile, show
+from attnlab.cli.explained import Example, KeysFile, Tolerance, ValuesFile, explains
+
+if TYPE_CHECKING:
+    from attnlab.geometry.explanation import Explanation
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -14,114 +17,97 @@ MatrixFile = Annotated[Path | None, typer.Option(metavar="FILE", help="4 × 4; e
 
 
 @app.command(epilog="Example: attnlab attention solve heads --alpha 0.01 --figure heads.png")
+@explains
 def heads(
     tokens: Annotated[int, typer.Option(help="Number of keys.")] = 20,
     beta: Annotated[float, typer.Option(help="Scale of the queries.")] = 10.0,
     alpha: Annotated[float, typer.Option(help="Variance of every key in every direction.")] = 1e-6,
     draws: Annotated[int, typer.Option(help="How often the keys are drawn.")] = 20_000,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
-    figure: FigurePath = None,
-    as_json: AsJson = False,
-) -> None:
+) -> "Explanation":
     """Noisy keys, met by one head and by two.
 
     One key varies in length: one head then fails to average two values, two heads do not. The
     figure shows the keys and the weight on its value.
     """
+    from attnlab.geometry.explain.heads import explain_heads
     from attnlab.geometry.noise import noisy_heads
 
     drawn = noisy_heads(n_tokens=tokens, beta=beta, alpha=alpha, draws=draws, seed=seed)
-    show(drawn, figure, as_json=as_json)
+    return explain_heads(drawn)
 
 
 @app.command(epilog="Example: attnlab attention solve kqv --beta 3 --query-matrix q.csv")
+@explains
 def kqv(
     beta: Annotated[float, typer.Option(help="Length of the words.")] = 3.0,
     key_matrix: MatrixFile = None,
     query_matrix: MatrixFile = None,
     value_matrix: MatrixFile = None,
     tolerance: Tolerance = 0.05,
-    figure: FigurePath = None,
-    as_json: AsJson = False,
-) -> None:
+) -> "Explanation":
     """Self-attention without and with matrices K, Q, V.
 
     On the sentence u_d + u_b, u_a, u_c + u_b. Wanted are c₂ ≈ u_b and c₁ ≈ u_b − u_c. Files give
     your own matrices for k = K x, with rows and columns in the order u_a, u_b, u_c, u_d; if they
     miss, the exit code is 1.
     """
-    from attnlab.recipes.attention import constructions
+    from attnlab.recipes.attention import solve
 
-    explained = constructions.kqv(
-        beta, key=key_matrix, query=query_matrix, value=value_matrix, tolerance=tolerance
-    )
-    show(explained, figure, as_json=as_json)
-    if not (explained.is_construction or explained.checked.passes):
-        raise typer.Exit(1)
+    files = (key_matrix, query_matrix, value_matrix)
+    return solve.kqv(beta, files, tolerance=tolerance)
 
 
 @app.command(epilog="Example: attnlab attention solve subspaces --first a.csv --second b.csv")
+@partial(explains, without=["figure"])
 def subspaces(
-    first: Annotated[Path | None, typer.Option(help="Basis of A, a vector a row.")] = None,
-    second: Annotated[Path | None, typer.Option(help="Basis of B, a vector a row.")] = None,
+    first: Annotated[Path | None, typer.Option(help="Basis of A, one vector per row.")] = None,
+    second: Annotated[Path | None, typer.Option(help="Basis of B, one vector per row.")] = None,
     matrix: Annotated[Path | None, typer.Option(help="Your M for the sum, to be checked.")] = None,
     tolerance: Tolerance = 0.05,
-    as_json: AsJson = False,
-) -> None:
+) -> "Explanation":
     """Take one vector back out of a sum: M = A Aᵀ.
 
     v_a lies in subspace A, v_b in B; for their mean it is 2 A Aᵀ. Any other two subspaces are tried
     too. If your M misses, the exit code is 1.
     """
-    from attnlab.recipes.attention import constructions
+    from attnlab.recipes.attention import solve
 
-    found = constructions.subspaces(first, second)
-    missed = None if matrix is None else constructions.proposed_error(matrix, found)
-    show(found, None, as_json=as_json)
-    if missed is not None:
-        verdict = "right" if missed <= tolerance else "wrong"
-        typer.echo(
-            f"\nYour M: {verdict}, error up to {missed:.3g}, allowed {tolerance:g}", err=as_json
-        )
-        raise typer.Exit(int(missed > tolerance))
+    return solve.subspaces(first, second, proposed=matrix, tolerance=tolerance)
 
 
 @app.command(epilog="Example: attnlab attention solve sharpness --mass 0.99 --tokens 10")
+@explains
 def sharpness(
     mass: Annotated[float, typer.Option(help="Weight of the wanted keys together.")] = 0.99,
     tokens: Annotated[int, typer.Option(help="Number of keys.")] = 10,
     wanted: Annotated[int, typer.Option(help="How many of them are wanted.")] = 2,
     width: Annotated[int, typer.Option(help="Width h of a key, for 1/√h.")] = 64,
-    figure: FigurePath = None,
-    as_json: AsJson = False,
-) -> None:
+) -> "Explanation":
     """Find the smallest scale β for a wanted mass.
 
     For orthonormal keys and q = β√h(k_a + k_b), with the 1/√h of scaled attention.
     """
-    from attnlab.geometry.sharpness import sharpness as find
+    from attnlab.geometry.explain.sharpness import explain_sharpness
 
-    found = find(mass, n_tokens=tokens, wanted=wanted, width=width)
-    show(found, figure, as_json=as_json)
+    return explain_sharpness(mass, n_tokens=tokens, wanted=wanted, width=width)
 
 
 @app.command(epilog="Example: attnlab attention solve argmax --query -2,1,1")
+@explains
 def argmax(
     query: Annotated[str | None, typer.Option(help="Numbers, or an expression as k0+k1.")] = None,
     example: Example = None,
     keys: KeysFile = None,
     values: ValuesFile = None,
-    figure: FigurePath = None,
-    as_json: AsJson = False,
-) -> None:
+) -> "Explanation":
     """Return the value of the most similar key.
 
     Says which parameters of such a layer still learn. Without anything it takes the assignment's
     keys, values and query.
     """
-    from attnlab.recipes.attention import constructions
-    from attnlab.recipes.attention.solve import load
+    from attnlab.recipes.attention import solve
 
-    instance = load(example, keys, values, default="argmax")
+    instance = solve.load(example, keys, values, default="argmax")
     is_default = keys is None and example in (None, "argmax")
-    show(constructions.argmax(instance, query, is_default=is_default), figure, as_json=as_json)
+    return solve.argmax(instance, query, is_default=is_default)

@@ -1,6 +1,5 @@
 """``attnlab doctor``: what this machine is, and what is missing."""
 
-import json
 import os
 import shutil
 import socket
@@ -11,6 +10,7 @@ from urllib.parse import urlsplit
 import typer
 
 from attnlab.cli.options import AsJson, RunsFolder
+from attnlab.cli.show import print_json
 
 EXAMPLE = "Example: attnlab doctor --json"
 HUB_SECONDS = 2.0
@@ -34,7 +34,7 @@ def doctor(runs: RunsFolder = Path("runs"), as_json: AsJson = False) -> None:
         "precision": os.environ.get("ATTNLAB_PRECISION"),
     }
     if as_json:
-        typer.echo(json.dumps(found, indent=2))
+        print_json(found)
         return
     cpu = found["cpu"]
     fast = {"avx512_bf16", "amx_bf16"} & set(cpu["features"])
@@ -57,7 +57,7 @@ def _bfloat16(*, is_native: bool) -> str:
     """Say what `precision: auto` comes to."""
     asked = os.environ.get("ATTNLAB_PRECISION")
     if asked and asked not in PRECISIONS:
-        return f"ATTNLAB_PRECISION={asked} is refused: give {' or '.join(PRECISIONS)}"
+        return f"ATTNLAB_PRECISION={asked} is not allowed: give {' or '.join(PRECISIONS)}"
     if asked:
         return f"{'native' if is_native else 'emulated'}: ATTNLAB_PRECISION makes auto {asked}"
     return "native: precision auto takes it" if is_native else "emulated: auto takes float32"

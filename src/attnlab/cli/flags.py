@@ -1,4 +1,4 @@
-"""Flags from settings: a command is a job, a table of its flags, and what to do with the result."""
+"""Flags from settings: the command of a job is a table of flags and a text."""
 
 import inspect
 import shlex
@@ -20,12 +20,13 @@ from attnlab.cli.options import (
     ShowSettings,
     names,
     numbers,
-    write_predictions,
 )
-from attnlab.cli.show import runner, show
+from attnlab.cli.show import show
 
 if TYPE_CHECKING:
     from attnlab.config import Given, SettingField
+    from attnlab.runs.directory import Run
+    from attnlab.runs.study import Study
 
 Complete = Callable[[str], list[str]]
 Function = Callable[..., Any]
@@ -37,7 +38,7 @@ class Flag:
 
     key: str
     help: str = ""
-    """Shorter than what the setting says of itself, where that is too long."""
+    """Says what the setting says of itself in other words, where a command needs them."""
     name: str = ""
     """Without dashes; by default the last part of the key."""
     is_path: bool = False
@@ -117,8 +118,8 @@ def take_apart(annotation: Any) -> tuple[Any, str, bool]:
 PathFlag = partial(Flag, is_path=True)
 PathArgument = partial(Flag, is_path=True, is_argument=True)
 TRAINING = [
-    Flag("training.length", "How long to train: '30 epochs', '2M tokens', '60 seconds'."),
-    Flag("training.seed", "Seed of everything random in training."),
+    Flag("training.length", "Training length: '30 epochs', '2M tokens', '60 seconds'."),
+    Flag("training.seed"),
     Flag("training.device"),
 ]
 
@@ -159,10 +160,21 @@ class Request:
 
         return resolve(base, file=self.config, flags=self.flags, sets=self.sets or ())
 
+    def runner(self) -> "Callable[[Any], Run | Study]":
+        """Return what runs the job's settings; called by the caller, it adds no frame."""
+        from rich.console import Console
+
+        from attnlab.recipes.jobs import find_job
+        from attnlab.runs.directory import RunPlace
+
+        place = RunPlace(self.runs, self.name)
+        return partial(find_job(self.job).run, place=place, console=Console(stderr=True))
+
 
 SETTINGS_OPTIONS = ("config", "sets", "show_settings")
 RUN_OPTIONS = (*SETTINGS_OPTIONS, "name", "runs")
 """Fields of a request that a command offers as options."""
+RESUMES = "Repeat the command to resume an interrupted run or to show a finished one."
 FLAGS: dict[str, Sequence[Flag]] = {}
 """The flags of every command, by its job."""
 
@@ -170,42 +182,42 @@ FLAGS: dict[str, Sequence[Flag]] = {}
 def job_command(
     app: typer.Typer,
     job: str,
-    flags: Sequence[Flag],
+    flags: Sequence[Flag] = (),
     *,
-    example: str,
+    about: str,
     options: Sequence[str] = RUN_OPTIONS,
-) -> Callable[[Function], Function]:
-    """Make a function the command of a job.
+    prepare: Function = lambda request: request.settings(),
+) -> None:
+    """Add the command of a job, ``lab-command``, to the group of its lab.
 
-    The function takes a ``Request`` and returns the settings to run, or None if it has done the
-    work itself; its other parameters are typer's, and become options too. The flags are made when
-    the command is called: only then are the settings loaded.
+    ``about`` is its help; the last paragraph is an example. ``prepare`` takes a ``Request`` and
+    returns the settings to run, or None if it has done the work itself; its other parameters are
+    typer's, and become options too. The flags are made when the command is called: only then are
+    the settings loaded.
     """
+    *paragraphs, example = inspect.cleandoc(about).split("\n\n")
+    if "runs" in options:
+        paragraphs.append(RESUMES)
+    texts: dict[str, Any] = {
+        "name": job.partition("-")[2],
+        "help": "\n\n".join(paragraphs),
+        "epilog": example,
+    }
 
-    def register(function: Function) -> Function:
-        texts: dict[str, Any] = {
-            "name": function.__name__.replace("_", "-"),
-            "help": inspect.getdoc(function),
-            "epilog": f"Example: {example}",
-        }
+    class LazyCommand(TyperCommand):
+        def make_context(self, *args: Any, **extra: Any) -> Any:
+            whole = typer.Typer(add_completion=False, rich_markup_mode=None)
+            whole.command(**texts)(_callback(prepare, job, flags, options))
+            return typer.main.get_command(whole).make_context(*args, **extra)
 
-        class LazyCommand(TyperCommand):
-            def make_context(self, *args: Any, **extra: Any) -> Any:
-                whole = typer.Typer(add_completion=False, rich_markup_mode=None)
-                whole.command(**texts)(_callback(function, job, flags, options))
-                return typer.main.get_command(whole).make_context(*args, **extra)
-
-        app.command(cls=LazyCommand, **texts)(lambda: None)
-        FLAGS[job] = flags
-        return function
-
-    return register
+    app.command(cls=LazyCommand, **texts)(lambda: None)
+    FLAGS[job] = flags
 
 
 def _callback(
-    function: Function, job: str, flags: Sequence[Flag], options: Sequence[str]
+    prepare: Function, job: str, flags: Sequence[Flag], options: Sequence[str]
 ) -> Function:
-    """Return the function as typer reads it: a flag is a parameter with type, default and help."""
+    """Return the command as typer reads it: a flag is a parameter with type, default and help."""
     from attnlab.config import describe
     from attnlab.recipes.jobs import find_job
 
@@ -215,7 +227,7 @@ def _callback(
         flag.parameter(fields[flag.key], default=reduce(getattr, flag.key.split("."), cls()))
         for flag in flags
     ]
-    own = list(inspect.signature(function).parameters.values())[1:]
+    own = list(inspect.signature(prepare).parameters.values())[1:]
     shared = [p for p in inspect.signature(Request).parameters.values() if p.name in options]
 
     def call(**values: Any) -> None:
@@ -224,13 +236,10 @@ def _callback(
             for flag in flags
             if (value := values.pop(flag.variable)) is not None
         }
-        typed = {p.name: values.pop(p.name) for p in shared}
-        request = Request(job, given, **typed)
-        settings = function(request, **values)
+        request = Request(job, given, **{p.name: values.pop(p.name) for p in shared})
+        settings = prepare(request, **values)
         if settings is not None:
-            done = runner(job, runs=request.runs, name=request.name)(settings)
-            write_predictions(done, request.outputs)
-            show(done)
+            show(request.runner()(settings), outputs=request.outputs)
 
     rest = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*own, *shared)]
     call.__signature__ = inspect.Signature([*from_settings, *rest])  # type: ignore[attr-defined]

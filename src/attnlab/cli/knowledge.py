@@ -16,40 +16,22 @@ from attnlab.cli.flags import (
     Request,
     job_command,
 )
-from attnlab.cli.options import (
-    complete_attention,
-    complete_positions,
-    group,
-)
+from attnlab.cli.options import complete_attention, completing, group
 from attnlab.cli.write import write
 
 app = group("Pretrain on text, then ask questions about it.")
 
-UNSEEN = PathFlag("unseen", "Questions about people of whom nothing is in the corpus.")
-REPORTED = [
-    PathFlag("dev", "Questions to report on; they choose nothing."),
-    PathFlag("test", "Questions to evaluate once, at the end."),
-    UNSEEN,
-    Flag("held_out", "Share of the training questions to choose settings on."),
-]
-
-
-def _complete_recipe(incomplete: str) -> list[str]:
-    """Offer the recipes to the shell."""
-    from attnlab.recipes.knowledge.settings import RECIPES
-
-    return [name for name in RECIPES if name.startswith(incomplete)]
+REPORTED = [PathFlag("dev"), PathFlag("test"), PathFlag("unseen"), Flag("held_out")]
 
 
 RECIPE = typer.Option(
     help="recall: byte pairs, salient spans, n-gram table; course: characters, span corruption;"
-    " original: the course's hyper-parameters too; text: byte pairs, running text. Defaults here"
+    " original: the course's hyperparameters too; text: byte pairs, running text. Defaults here"
     " are recall's.",
     metavar="NAME",
-    autocompletion=_complete_recipe,
+    autocompletion=completing("attnlab.recipes.knowledge.settings:RECIPES"),
 )
 Recipe = Annotated[str, RECIPE]
-UsualRecipe = Annotated[str | None, RECIPE]
 Size = Annotated[
     str | None,
     typer.Option(
@@ -58,49 +40,70 @@ Size = Annotated[
 ]
 
 
-@job_command(
+def _with_recipe(request: Request, recipe: Recipe = "recall", size: Size = None) -> Any:
+    """Start from a recipe's settings for the job."""
+    from attnlab.recipes.knowledge.settings import find_recipe
+
+    return request.settings(getattr(find_recipe(recipe, size), request.job.partition("-")[2]))
+
+
+def _with_fitting_recipe(
+    request: Request, recipe: Annotated[str | None, RECIPE] = None, size: Size = None
+) -> Any:
+    """Start from the given recipe, or from the one that fits the corpus, wherever that is named."""
+    from attnlab.recipes.knowledge.recipe_choice import recipe_for
+    from attnlab.recipes.knowledge.settings import PretrainSettings
+
+    fitting = recipe or recipe_for(request.resolved(PretrainSettings()).corpus)
+    return _with_recipe(request, fitting, size)
+
+
+def _write_world(
+    request: Request,
+    folder: Annotated[
+        Path, typer.Argument(help="Where to write the files; may be new.", metavar="FOLDER")
+    ] = Path("world"),
+) -> None:
+    """Write a world to a folder that the user names; it is not a run."""
+    settings = request.settings()
+
+    from attnlab.recipes.knowledge.world import write_world
+
+    for line in write_world(settings, folder):
+        typer.echo(line)
+
+
+job_command(
     app,
     "knowledge-demo",
     TRAINING,
-    example="attnlab knowledge demo --seed 1 --set world.people=300",
+    about="""Let models read made-up biographies, and ask them where people were born.
+
+    Compares always giving the same answer, learning from questions alone, and two models that have
+    read about the people: one with attention, one with a synthesizer.
+
+    Example: attnlab knowledge demo --seed 1 --set world.people=300
+    """,
 )
-def demo(request: Request) -> Any:
-    """Let models read made-up biographies, and ask them where people were born.
-
-    Compares always answering the same, learning from questions alone, and two models that have read
-    about the people: one with attention, one with a synthesizer. Repeat the command to resume,
-    or to show what is finished.
-    """
-    return request.settings()
-
-
 app.command(epilog='Example: attnlab knowledge ask runs/reader "Where was Anders Lund born?"')(ask)
-
-
 app.command(epilog='Example: attnlab knowledge write runs/reader "ROMEO:" --top-k 40')(write)
-
-
-@job_command(
+job_command(
     app,
     "knowledge-extraction",
-    [],
-    example="attnlab knowledge extraction --set world.people=300",
+    about="""Study what lets a model say what it has read.
+
+    The conditions differ in the number of biographies, their wording, and whether there are
+    celebrities: Physics of Language Models 3.1, at laptop size.
+
+    Example: attnlab knowledge extraction --set world.people=300
+    """,
 )
-def extraction(request: Request) -> Any:
-    """Study what lets a model say what it has read: more biographies, other words, celebrities.
-
-    Physics of Language Models 3.1 at a laptop's size. Repeat the command to resume, or to show what
-    is finished.
-    """
-    return request.settings()
-
-
-@job_command(
+job_command(
     app,
     "knowledge-pretrain",
     [
-        PathArgument("corpus", "Text file, one document per line."),
-        PathFlag("questions", "Training questions to mix in, question<TAB>answer."),
+        PathArgument("corpus"),
+        PathFlag("questions"),
         *REPORTED,
         Flag(
             "model.attention.name",
@@ -111,103 +114,66 @@ def extraction(request: Request) -> Any:
         ),
         Flag(
             "model.attention.positions",
-            "How tokens learn where they stand: alibi, learned, none, rotary, sinusoidal.",
+            "Position scheme: alibi, learned, none, rotary, sinusoidal.",
             metavar="NAME",
-            complete=complete_positions,
+            complete=completing("attnlab.attention.positions:POSITIONS"),
         ),
         *TRAINING,
     ],
-    example="attnlab knowledge pretrain world/wiki.txt --questions world/birth_places_train.tsv"
-    " --dev world/birth_dev.tsv --length '60 seconds'",
-)
-def pretrain(request: Request, recipe: UsualRecipe = None, size: Size = None) -> Any:
-    """Read a corpus and answer questions about it; or learn to write like any text.
+    about="""Read a corpus and answer questions about it; or learn to write like any text.
 
     Without --recipe, a corpus whose lines do not begin `Name. Text` is read with the recipe text,
-    and perplexity is measured on its end. Repeat the command to resume an interrupted run or to
-    show a finished one.
-    """
-    from attnlab.recipes.knowledge.settings import pretrain_recipe
+    and perplexity is measured on its end.
 
-    return request.settings(pretrain_recipe(recipe or _usual_recipe(request), size))
-
-
-def _usual_recipe(request: Request) -> str:
-    """Look into the corpus, wherever it was named."""
-    from attnlab.recipes.knowledge.recipe_choice import recipe_for
-    from attnlab.recipes.knowledge.settings import pretrain_recipe
-
-    return recipe_for(request.resolved(pretrain_recipe("recall")).corpus)
-
-
-@job_command(
+    Example: attnlab knowledge pretrain world/wiki.txt --questions world/birth_places_train.tsv
+    --dev world/birth_dev.tsv --length '60 seconds'
+    """,
+    prepare=_with_fitting_recipe,
+)
+job_command(
     app,
     "knowledge-finetune",
     [
-        PathArgument("questions", "Training questions, question<TAB>answer."),
-        PathFlag("start", "Pretrained run to go on from."),
-        PathFlag("corpus", "Without --start: text that the tokenizer is made from."),
+        PathArgument("questions"),
+        PathFlag("start"),
+        PathFlag("corpus"),
         *REPORTED,
         *TRAINING,
     ],
-    example="attnlab knowledge finetune world/birth_places_train.tsv --start runs/pretrained"
-    " --dev world/birth_dev.tsv",
+    about="""Learn to answer questions, from a pretrained model or from scratch.
+
+    Example: attnlab knowledge finetune world/birth_places_train.tsv --start runs/pretrained
+    --dev world/birth_dev.tsv
+    """,
+    prepare=_with_recipe,
 )
-def finetune(request: Request, recipe: Recipe = "recall", size: Size = None) -> Any:
-    """Learn to answer questions, from a pretrained model or from nothing.
-
-    Repeat the command to resume an interrupted run or to show a finished one.
-    """
-    from attnlab.recipes.knowledge.settings import finetune_recipe
-
-    return request.settings(finetune_recipe(recipe, size))
-
-
-@job_command(
+job_command(
     app,
     "knowledge-evaluate",
     [
-        PathArgument(
-            "run", "Finished run whose model is asked, or a .params file.", is_required=True
-        ),
+        PathArgument("run", is_required=True),
         PathArgument("questions", is_required=True),
-        UNSEEN,
-        PathFlag("corpus", "For a .params file: the text that it was trained on."),
-        Flag("samples", "Answers to sample per question, to see whether they agree."),
+        PathFlag("unseen"),
+        PathFlag("corpus"),
+        Flag("samples"),
     ],
-    example="attnlab knowledge evaluate runs/pretrained world/birth_test.tsv",
+    about="""Ask a run's model the questions of a file, and score it if the file has the answers.
+
+    Example: attnlab knowledge evaluate runs/pretrained world/birth_test.tsv
+    """,
     options=(*RUN_OPTIONS, "outputs"),
 )
-def evaluate(request: Request) -> Any:
-    """Ask a run's model the questions of a file, and score it if the file has the answers."""
-    return request.settings()
-
-
-@job_command(
+job_command(
     app,
     "knowledge-world",
-    [
-        Flag("people", "How many people there are."),
-        Flag("biographies", "Biographies of everybody, or of each celebrity."),
-        Flag("seed", "Seed of the world."),
-    ],
-    example="attnlab knowledge world worlds/big --people 10000",
-    options=SETTINGS_OPTIONS,
-)
-def world(
-    request: Request,
-    folder: Annotated[
-        Path, typer.Argument(help="Where the files go; may be new.", metavar="FOLDER")
-    ] = Path("world"),
-) -> None:
-    """Make up people and write their biographies and questions as the course's files.
+    [Flag("people"), Flag("biographies"), Flag("seed")],
+    about="""Make up people, and write their biographies and questions as the course's files.
 
     Writes wiki.txt, birth_places_train.tsv, birth_dev.tsv, birth_test_inputs.tsv, birth_test.tsv,
-    birth_unseen.tsv and world.json, and never over a file of another world.
-    """
-    settings = request.settings()
+    birth_unseen.tsv and world.json. Files of another world are never overwritten.
 
-    from attnlab.recipes.knowledge.world import write_world
-
-    for line in write_world(settings, folder):
-        typer.echo(line)
+    Example: attnlab knowledge world worlds/big --people 10000
+    """,
+    options=SETTINGS_OPTIONS,
+    prepare=_write_world,
+)

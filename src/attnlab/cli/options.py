@@ -2,16 +2,14 @@
 
 import os
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 from typer.core import TyperGroup
 
 from attnlab.errors import UserError
-
-if TYPE_CHECKING:
-    pass
 
 Number = TypeVar("Number", int, float)
 
@@ -60,26 +58,22 @@ def group(help_text: str, **more: Any) -> typer.Typer:
     )
 
 
-def complete_attention(incomplete: str) -> list[str]:
-    """Offer the names of attention variants to the shell."""
-    from attnlab.attention import ATTENTION
+def completing(table: str) -> Callable[[str], list[str]]:
+    """Return what offers the shell the names in a table, given as ``module:table``.
 
-    return [name for name in ATTENTION.names() if name.startswith(incomplete)]
+    The table is a mapping or a registry, and is loaded when the shell asks.
+    """
 
+    def complete(incomplete: str) -> list[str]:
+        module, _, name = table.partition(":")
+        found = getattr(import_module(module), name)
+        names = found.names() if hasattr(found, "names") else found
+        return [name for name in names if name.startswith(incomplete)]
 
-def complete_positions(incomplete: str) -> list[str]:
-    """Offer the names of position schemes to the shell."""
-    from attnlab.attention.positions import POSITIONS
-
-    return [name for name in POSITIONS.names() if name.startswith(incomplete)]
-
-
-def run_path(name: str, runs: Path) -> Path:
-    """Find a run or study by its name in the folder of runs, or by its path."""
-    by_name = runs / name
-    return by_name if by_name.exists() or not Path(name).exists() else Path(name)
+    return complete
 
 
+complete_attention = completing("attnlab.attention:ATTENTION")
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -97,15 +91,6 @@ def numbers(text: str, option: str, kind: Callable[[str], Number]) -> list[Numbe
 def names(text: str | None) -> list[str] | None:
     """Read names between commas; what was not given stays so."""
     return None if text is None else [part.strip() for part in text.split(",")]
-
-
-def write_predictions(run: Any, path: Path | None) -> None:
-    """Write what a run answered to a file, one answer per line, if a file is wanted."""
-    from attnlab.runs.files import replace_file
-
-    if path and process_rank() == 0:
-        answers = [str(row["prediction"]) for row in run.predictions("test")]
-        replace_file(path, "".join(f"{' '.join(a.splitlines())}\n" for a in answers).encode())
 
 
 def process_rank() -> int:

@@ -12,24 +12,21 @@ from attnlab.cli.options import (
     RunName,
     RunsFolder,
     ShowSettings,
+    completing,
 )
-from attnlab.cli.show import runner, show
+from attnlab.cli.show import show
 from attnlab.errors import UserError
 
 EXAMPLE = "Example: attnlab run knowledge-pretrain --config cell.yaml --name reader"
 
 
-def _complete_job(incomplete: str) -> list[str]:
-    """Offer the jobs to the shell."""
-    from attnlab.recipes.jobs import JOBS
-
-    return [name for name in JOBS if name.startswith(incomplete)]
-
-
 def run(
     job: Annotated[
         str | None,
-        typer.Argument(help="Name of a job, see --list.", autocompletion=_complete_job),
+        typer.Argument(
+            help="Name of a job, see --list.",
+            autocompletion=completing("attnlab.recipes.jobs:JOBS"),
+        ),
     ] = None,
     config: ConfigFile = None,
     sets: Assignments = None,
@@ -54,5 +51,4 @@ def run(
     if job is None:
         raise UserError("give the name of a job; `attnlab run --list` shows them.")
     request = Request(job, {}, config, sets, name, runs, show_settings)
-    settings = request.settings()
-    show(runner(job, runs=runs, name=name)(settings))
+    show(request.runner()(request.settings()))

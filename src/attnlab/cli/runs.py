@@ -1,12 +1,12 @@
 """``attnlab runs …``: look at what was run."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from attnlab.cli.options import AsJson, RunsFolder, group, run_path
+from attnlab.cli.options import AsJson, RunsFolder, group
+from attnlab.cli.show import print_json, print_view
 from attnlab.errors import UserError
 
 app = group("Look at what was run.")
@@ -15,19 +15,17 @@ app = group("Look at what was run.")
 @app.command("list", epilog="Example: attnlab runs list --json")
 def list_(runs: RunsFolder = Path("runs"), as_json: AsJson = False) -> None:
     """List the runs of a folder and of the studies in it, newest first."""
-    from attnlab.runs.directory import list_runs
+    from attnlab.runs.listing import list_runs
 
     found, problems = list_runs(runs)
     if as_json:
-        typer.echo(json.dumps([{"name": run.name, **run.config} for run in found], indent=2))
+        print_json([{"name": run.name, **run.config} for run in found])
     elif not found:
         typer.echo(f"no runs in {runs}.")
     else:
-        from rich.console import Console
-
         from attnlab.report.terminal import runs_table
 
-        Console().print(runs_table(found, runs))
+        print_view(runs_table(found, runs))
     for problem in problems:
         typer.echo(f"attnlab: {problem}", err=True)
 
@@ -40,7 +38,7 @@ def _complete_run(incomplete: str) -> list[str]:
 RUN = typer.Argument(help="Name or path of a run.", autocompletion=_complete_run)
 SPLIT = typer.Option(help="Split to compare on; test if all have it, else dev.")
 METRIC = typer.Option(
-    help="What to compare by (f1 is macro-averaged); without it, what the runs were scored by.",
+    help="Metric to compare by (f1 is macro-averaged); without it, the runs' own.",
     metavar="accuracy|f1|perplexity",
 )
 OUT = typer.Option(help="Folder for the page; without it, report/ in the first run.")
@@ -52,28 +50,26 @@ def show(
     runs: RunsFolder = Path("runs"),
     as_json: AsJson = False,
 ) -> None:
-    """Show one run: what it was asked, how far it is, what came out; or the runs of a study."""
-    from rich.console import Console
-
+    """Show one run: settings, progress and results; or the runs of a study."""
     from attnlab.report.terminal import run_story, runs_table
     from attnlab.runs.directory import Run
     from attnlab.runs.files import read_json
+    from attnlab.runs.listing import locate
     from attnlab.runs.study import STUDY, Study
 
-    path = run_path(run, runs)
+    path = locate(run, runs)
     if (path / STUDY).exists():
-        study = Study.open(path)
         if as_json:
-            typer.echo(json.dumps(read_json(path / STUDY), indent=2))
+            print_json(read_json(path / STUDY))
         else:
-            Console().print(runs_table(study.begun(), path.parent))
+            print_view(runs_table(Study.open(path).begun(), path.parent))
         return
     opened = Run.open(path)
     if as_json:
         record = opened.record if opened.finished else None
-        typer.echo(json.dumps({"config": opened.config, "record": record}, indent=2))
+        print_json({"config": opened.config, "record": record})
     else:
-        Console().print(run_story(opened))
+        print_view(run_story(opened))
 
 
 @app.command(epilog="Example: attnlab runs compare runs/recall runs/synthesizer")
@@ -84,26 +80,26 @@ def compare(
     runs: RunsFolder = Path("runs"),
     as_json: AsJson = False,
 ) -> None:
-    """Compare runs on the same examples: intervals, paired tests, and what to distrust.
+    """Compare runs on the same examples: intervals, paired tests, and warnings.
 
-    Runs that differ in nothing but the seed count as one condition with several seeds.
+    Runs that differ only in their seed count as one condition with several seeds.
     """
     from attnlab.runs.directory import Run
+    from attnlab.runs.listing import locate
 
     if len(set(run)) < 2:
         raise UserError("a comparison needs at least two different runs.")
-    opened = [Run.open(run_path(name, runs)) for name in dict.fromkeys(run)]
-
-    from rich.console import Console
+    opened = [Run.open(locate(name, runs)) for name in dict.fromkeys(run)]
 
     from attnlab.evaluation.comparison import compare as compare_runs
-    from attnlab.report.comparison import comparison_json, comparison_view
+    from attnlab.report.sections.comparison import comparison_blocks, comparison_json
+    from attnlab.report.terminal import blocks_view
 
     found = compare_runs(opened, split=split, metric=metric)
     if as_json:
-        typer.echo(json.dumps(comparison_json(found), indent=2))
+        print_json(comparison_json(found))
     else:
-        Console().print(comparison_view(found), soft_wrap=False)
+        print_view(blocks_view(comparison_blocks(found)))
 
 
 @app.command(epilog="Example: attnlab runs report knowledge-demo-1a2b3c4d")
@@ -115,6 +111,7 @@ def report(
 ) -> None:
     """Write a self-contained page about runs, or about one study, with every figure as a file."""
     from attnlab.recipes.reporting import report_on
+    from attnlab.runs.listing import locate
 
-    paths = [run_path(name, runs) for name in run]
+    paths = [locate(name, runs) for name in run]
     typer.echo(report_on(paths, out, as_markdown=markdown))

@@ -1,15 +1,16 @@
-"""What a person sees of a job that is done: scores, some answers, where everything is."""
+"""What a command prints: JSON, a view, or what came out of a job."""
 
+import json
 import shlex
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import typer
 
 from attnlab.cli.options import process_rank
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
     from attnlab.runs.directory import Run
     from attnlab.runs.study import Study
@@ -19,25 +20,38 @@ PROMPT_WORDS = 3
 SHOWN_FIRST = ("test", "dev", "held_out")
 
 
-def runner(job: str, *, runs: Path, name: str | None) -> "Callable[[Any], Run | Study]":
-    """Return what runs a job's settings there; called by the caller, it adds no frame."""
+def print_json(value: Any) -> None:
+    """Print a value for a program to read."""
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def print_view(view: "RenderableType") -> None:
+    """Print a value for a person to read."""
     from rich.console import Console
 
-    from attnlab.recipes.jobs import find_job
-    from attnlab.runs.directory import RunPlace
-
-    return partial(find_job(job).run, place=RunPlace(runs, name), console=Console(stderr=True))
+    Console().print(view)
 
 
-def show(done: "Run | Study") -> None:
-    """Print what a finished run or study came to."""
+def show(done: "Run | Study", *, outputs: Path | None = None) -> None:
+    """Print what a finished run or study came to; also write a run's answers to a file."""
     from attnlab.runs.directory import Run
 
-    if process_rank() == 0:
-        if isinstance(done, Run):
-            _show_run(done)
-        else:
-            _show_study(done)
+    if process_rank() != 0:
+        return
+    if not isinstance(done, Run):
+        _show_study(done)
+        return
+    if outputs:
+        _write_answers(done, outputs)
+    _show_run(done)
+
+
+def _write_answers(run: "Run", path: Path) -> None:
+    """Write the answers on test, one per line whatever they hold."""
+    from attnlab.runs.files import replace_file
+
+    answers = [" ".join(str(row["prediction"]).splitlines()) for row in run.predictions("test")]
+    replace_file(path, "".join(f"{answer}\n" for answer in answers).encode())
 
 
 def _show_run(run: "Run") -> None:
@@ -62,33 +76,34 @@ def _show_study(study: "Study") -> None:
     from rich.console import Console
 
     from attnlab.recipes.reporting import report_on, section_of
+    from attnlab.report.sections.comparison import COMPARISON
     from attnlab.report.terminal import blocks_view
 
     console, runs = Console(), study.opened()
-    console.print(blocks_view(section_of([study.path]).summary(runs)))
+    console.print(blocks_view(section_of(study.job, COMPARISON).summary(runs)))
     console.print()
     for run in runs:
         if run.name == study.featured:
             _show_answers(run, console)
             question = run.predictions("test")[0]["input"]
-            told = f'Ask it yourself: attnlab knowledge ask {run.path} "{question}"\n'
-            console.print(told, highlight=False, soft_wrap=True)
+            command = f'attnlab knowledge ask {run.path} "{question}"'
+            console.print(f"Ask it yourself: {command}\n", highlight=False, soft_wrap=True)
     page = report_on([study.path], as_markdown=False)
     console.print(str(page), highlight=False, soft_wrap=True)
 
 
 def _show_how_to_write(run: "Run", console: "Console") -> None:
-    """After plain text, print a command that writes on from how its held-out end begins."""
+    """After plain text, print a command that continues the first words of its held-out end."""
     from attnlab.evaluation.held_out_text import SPLIT
 
     if run.has_predictions(SPLIT):
         prompt = " ".join(run.predictions(SPLIT)[0]["input"].split()[:PROMPT_WORDS])
-        told = f"Let it write: attnlab knowledge write {run.path} {shlex.quote(prompt)}\n"
-        console.print(told, highlight=False, soft_wrap=True, markup=False)
+        command = f"attnlab knowledge write {run.path} {shlex.quote(prompt)}"
+        console.print(f"Let it write: {command}\n", highlight=False, soft_wrap=True, markup=False)
 
 
 def _show_answers(run: "Run", console: "Console") -> None:
-    """Print some answers, and what confidence is worth where that was examined."""
+    """Print some answers and, where it was examined, what their confidence is worth."""
     from attnlab.report import terminal
     from attnlab.report.calibration import sentences
 
@@ -96,8 +111,5 @@ def _show_answers(run: "Run", console: "Console") -> None:
     if split:
         console.print(terminal.answers(run.predictions(split)[:ANSWERS]))
         console.print()
-    told = sentences(run.record.get("confidence") or {"splits": {}})
-    for sentence in told:
-        console.print(sentence, highlight=False)
-    if told:
-        console.print()
+    if said := sentences(run.record.get("confidence") or {"splits": {}}):
+        console.print(*said, "", sep="\n", highlight=False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attnlab.cli.options import AsJson, RunsFolder, run_path
+from attnlab.cli.options import AsJson, RunsFolder
 
 if TYPE_CHECKING:
     from attnlab.recipes.knowledge.sampling import WriteSettings
@@ -62,8 +62,9 @@ def write(
 
     check_prompt(prompt)
     from attnlab.recipes.knowledge.write import WritingSession
+    from attnlab.runs.listing import locate
 
-    session = WritingSession(run_path(run, runs), corpus=str(corpus or ""))
+    session = WritingSession(locate(run, runs), corpus=str(corpus or ""))
     if as_json:
         for number, passage in enumerate(session.samples(prompt, settings), 1):
             told = {"prompt": prompt, "sample": number, **asdict(passage)}

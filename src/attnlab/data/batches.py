@@ -1,18 +1,19 @@
-"""Rows of tokens as batches: a pure function of the rows, the seed and the step."""
+"""Rows of tokens for a language model, and the batches they are padded into."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import chain
+from typing import TypeVar
 
 import numpy as np
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from attnlab.data.epochs import Epochs, lengths_of, tokens_a_batch
-
-IGNORED = -100  # what cross_entropy skips
+IGNORED = -100
+"""The target that ``cross_entropy`` skips."""
+Rows = TypeVar("Rows", bound="PaddedRows")
 
 
 @dataclass(frozen=True)
@@ -40,13 +41,29 @@ def answer_row(
 
 
 @dataclass(frozen=True)
-class TokenBatch:
-    """Some rows, padded to the longest; implements ``training.task.Batch``."""
+class PaddedRows:
+    """What every batch has: the rows' ids, and how many tokens of each are not padding."""
 
     ids: Sequence[str]
+    lengths: Int[Tensor, " B"]
+
+    def with_tensors(self: Rows, change: Callable[[Tensor], Tensor], *, ids: Sequence[str]) -> Rows:
+        """Return a copy with every tensor changed in the same way."""
+        names = [field.name for field in fields(self) if field.name != "ids"]
+        changed = {name: change(getattr(self, name)) for name in names}
+        return replace(self, ids=ids, **changed)
+
+    def to(self: Rows, device: torch.device) -> Rows:
+        """Move the tensors."""
+        return self.with_tensors(lambda tensor: tensor.to(device), ids=self.ids)
+
+
+@dataclass(frozen=True)
+class TokenBatch(PaddedRows):
+    """Rows to predict the next token of; implements ``training.task.Batch``."""
+
     inputs: Int[Tensor, "B T"]
     targets: Int[Tensor, "B T"]
-    lengths: Int[Tensor, " B"]
     is_read_only: Bool[Tensor, " B"]
 
     @cached_property
@@ -63,51 +80,26 @@ class TokenBatch:
         """Cut out a run of rows; all parts together are the batch."""
         size = len(self.ids)
         rows = slice(index * size // of, (index + 1) * size // of)
-        return type(self)(self.ids[rows], *(tensor[rows] for tensor in self._tensors))
-
-    def to(self, device: torch.device) -> "TokenBatch":
-        """Move the tensors."""
-        return type(self)(self.ids, *(tensor.to(device) for tensor in self._tensors))
-
-    @property
-    def _tensors(self) -> tuple[Tensor, ...]:
-        return self.inputs, self.targets, self.lengths, self.is_read_only
-
-
-class Batches:
-    """All batches of a training set, by step; an epoch may draw its rows afresh."""
-
-    def __init__(
-        self, rows_of: Callable[[int], Sequence[TokenRow]], *, batch_tokens: int, seed: int
-    ) -> None:
-        """Take the rows of each epoch, counted from 0, and about how many tokens make a batch."""
-        size = tokens_a_batch(batch_tokens)
-        self.epochs = Epochs(rows_of, size=size, seed=seed, purpose="order")
-
-    def batch(self, step: int) -> TokenBatch:
-        """Return the batch of a step, counted from 1."""
-        return collate(self.epochs.rows_of_step(step))
-
-    def steps_in(self, amount: float, unit: str) -> float:
-        """Turn epochs or tokens into steps."""
-        return self.epochs.steps_in(amount, unit)
+        return self.with_tensors(lambda tensor: tensor[rows], ids=self.ids[rows])
 
 
 def collate(rows: Sequence[TokenRow]) -> TokenBatch:
     """Pad rows to a rectangle; targets are the inputs shifted by one."""
-    sizes = lengths_of(rows) + 1
-    there = np.arange(sizes.max()) < sizes[:, None]
-    tokens = np.zeros(there.shape, dtype=np.int64)
-    tokens[there] = np.fromiter(chain.from_iterable(row.tokens for row in rows), np.int64)
-    scored = there.copy()
-    for i, row in enumerate(rows):
-        if row.scored is not None:
-            scored[i, : sizes[i]] = row.scored
-    targets = np.where(scored, tokens, IGNORED)
+    tokens = padded([row.tokens for row in rows])
+    scored = padded([row.scored or [True] * len(row.tokens) for row in rows])
     return TokenBatch(
-        [row.id for row in rows],
-        torch.from_numpy(tokens[:, :-1]),
-        torch.from_numpy(targets[:, 1:]),
-        torch.from_numpy(sizes - 1),
-        torch.tensor([row.is_read_only for row in rows]),
+        ids=[row.id for row in rows],
+        lengths=torch.tensor([len(row) for row in rows]),
+        inputs=tokens[:, :-1],
+        targets=torch.where(scored.bool(), tokens, IGNORED)[:, 1:],
+        is_read_only=torch.tensor([row.is_read_only for row in rows]),
     )
+
+
+def padded(rows: Sequence[Sequence[int]], value: int = 0) -> Int[Tensor, "B T"]:
+    """Fill every row up to the longest with ``value``."""
+    sizes = np.array([len(row) for row in rows])
+    there = np.arange(sizes.max()) < sizes[:, None]
+    table = np.full(there.shape, value, dtype=np.int64)
+    table[there] = np.fromiter(chain.from_iterable(rows), np.int64)
+    return torch.from_numpy(table)

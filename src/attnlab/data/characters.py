@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from attnlab.data.tokenizer import PAD, SENTINEL
+from attnlab.data.tokenizer import PAD, SENTINEL, refuse_reserved
 from attnlab.errors import UserError
 
 
 class CharacterTokenizer:
-    """The characters of a text, after PAD and the SENTINEL that stands round an answer."""
+    """The characters of a text, after PAD and the SENTINEL that stands around an answer."""
 
     def __init__(self, characters: Sequence[str]) -> None:
         assert list(characters[:2]) == [PAD, SENTINEL], "the reserved characters come first"
@@ -17,11 +17,9 @@ class CharacterTokenizer:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> "CharacterTokenizer":
-        """Collect the characters of some texts, which hold none of the reserved ones."""
+        """Collect the characters of some texts, which must have none of the reserved ones."""
         found = sorted({character for text in texts for character in text})
-        for reserved in (PAD, SENTINEL):
-            if reserved in found:
-                raise UserError(f"the text holds the reserved character {reserved!r}; remove it.")
+        refuse_reserved("".join(found), "the text")
         return cls([PAD, SENTINEL, *found])
 
     def __len__(self) -> int:
@@ -40,7 +38,7 @@ class CharacterTokenizer:
         except KeyError as error:
             raise UserError(
                 f"the character {error.args[0]!r} of {text!r} is not in the tokenizer: it does"
-                " not stand in the text that the model was trained on."
+                " not occur in the text that the model was trained on."
             ) from None
 
     def decode(self, tokens: Sequence[int]) -> str:

@@ -17,7 +17,7 @@ def class_names(examples: Sequence[Example]) -> list[str]:
     if len(names) < 2:
         found = f"there is only one class, {names.pop()!r}," if names else "there is no class"
         raise UserError(
-            f"{found} in {len(examples):,} examples, and a classifier needs two at least."
+            f"{found} in {len(examples):,} examples, but a classifier needs at least two."
             " Add examples of another class, or check which column holds the label."
         )
     if all(map(WHOLE_NUMBER.fullmatch, names)):
@@ -26,12 +26,12 @@ def class_names(examples: Sequence[Example]) -> list[str]:
 
 
 def check_labels(examples: Sequence[Example], classes: Sequence[str]) -> None:
-    """Refuse a label that is none of the classes; examples without a label pass."""
+    """Refuse a label that is not one of the classes; examples without a label pass."""
     known = {None, *classes}
     for example in examples:
         if example.label not in known:
             raise UserError(
-                f"{example.place}: the label {example.label!r} is none of the"
+                f"{example.place}: the label {example.label!r} is not one of the"
                 f" {len(classes)} classes: {_listed(classes)}."
                 f"{did_you_mean(str(example.label), classes)}"
                 " Correct it, or train on a file that has this class."
@@ -41,16 +41,16 @@ def check_labels(examples: Sequence[Example], classes: Sequence[str]) -> None:
 def stratified(
     examples: Sequence[Example], count: int, *, generator: np.random.Generator
 ) -> list[Example]:
-    """Draw ``count`` examples, in file order, with the classes in the shares of the whole.
+    """Draw ``count`` examples, in file order, with each class in proportion to its size.
 
-    Each class gives at least one. One state of the generator orders each class in one way, so that
-    of two draws from balanced classes the smaller is part of the larger.
+    Each class gives at least one. Draws with the same generator state order each class alike, so
+    that of two draws from balanced classes the smaller is part of the larger.
     """
     classes = class_names(examples)
     if not len(classes) <= count <= len(examples):
         raise UserError(
             f"{count:,} examples cannot be drawn from {len(examples):,} of {len(classes)} classes."
-            f" Ask for {len(classes)} (one a class) to {len(examples):,} (all)."
+            f" Ask for {len(classes)} (one per class) to {len(examples):,} (all)."
         )
     labels = np.array(_labels(examples), dtype=object)
     members = [np.flatnonzero(labels == name) for name in classes]
@@ -62,10 +62,10 @@ def stratified(
 
 
 def _shares(sizes: Sequence[int], count: int) -> list[int]:
-    """Share ``count`` out by largest remainder, with at least one for each; ties go to the first.
+    """Divide ``count`` by largest remainder, with at least one for each; ties go to the first.
 
-    Where the ones use up more than the remainders had to give, the classes nearest to what they
-    already have give way.
+    If guaranteeing one for each gives out too many, the classes furthest above their fair share
+    lose one.
     """
     total = sum(sizes)
     shares = [max(1, count * size // total) for size in sizes]

@@ -14,20 +14,20 @@ POOL = 32  # batches that are sorted by length together
 
 Row = TypeVar("Row", bound=Sized)
 Cut = Callable[[NDArray[np.int64], NDArray[np.int64], int], list[NDArray[np.int64]]]
-"""Cuts rows, sorted by length, into so many batches; the lengths are those of all rows."""
+"""Cuts rows, sorted by length, into a number of batches; the lengths are those of all rows."""
 
 
 class BatchSize(NamedTuple):
-    """How large a batch is: how many an epoch has, and where they are cut."""
+    """How many batches an epoch has, and where its rows are cut into them."""
 
     count: Callable[[NDArray[np.int64]], int]
     cut: Cut
 
 
 class Epochs(Generic[Row]):
-    """The rows of a training set, by step; a row's length is the tokens that a model reads of it.
+    """The rows of a training set by step; the length of a row is the tokens a model reads of it.
 
-    An epoch may draw its rows afresh.
+    An epoch may draw new rows.
     """
 
     def __init__(
@@ -36,12 +36,16 @@ class Epochs(Generic[Row]):
         *,
         size: BatchSize,
         seed: int,
-        purpose: str,
+        purpose: str = "order",
+        prepare: Callable[[list[Row], int], list[Row]] = lambda rows, _: rows,
     ) -> None:
-        """Take the rows of each epoch, counted from 0; ``purpose`` keys the order they come in."""
+        """Take the rows of each epoch, counted from 0; ``purpose`` keys their random order.
+
+        ``prepare`` changes the rows of a step, for example by masking some of their tokens.
+        """
         self.rows = lru_cache(maxsize=2)(rows_of)
         self._plan = lru_cache(maxsize=2)(self._make_plan)
-        self._size, self._seed, self._purpose = size, seed, purpose
+        self._size, self._seed, self._purpose, self._prepare = size, seed, purpose, prepare
         first = self.rows(0)
         if not first:
             raise UserError("there is nothing to train on: the training set has no rows.")
@@ -54,7 +58,7 @@ class Epochs(Generic[Row]):
         """Return the rows of a step, counted from 1."""
         epoch, index = divmod(step - 1, self.per_epoch)
         rows = self.rows(epoch)
-        return [rows[i] for i in self._plan(epoch)[index]]
+        return self._prepare([rows[i] for i in self._plan(epoch)[index]], step)
 
     def steps_in(self, amount: float, unit: str) -> float:
         """Turn epochs or tokens into steps."""
@@ -67,14 +71,17 @@ class Epochs(Generic[Row]):
         return epoch_plan(lengths, self.per_epoch, generator=generator, cut=self._size.cut)
 
 
-def tokens_a_batch(amount: int) -> BatchSize:
-    """Let batches have about as many tokens each."""
+def tokens_per_batch(amount: int) -> BatchSize:
+    """Let each batch have about this many tokens."""
     return BatchSize(lambda lengths: -(-int(lengths.sum()) // amount), like_tokens)
 
 
-def rows_a_batch(amount: int) -> BatchSize:
-    """Let batches have at most so many rows, and as equal numbers as can be."""
-    return BatchSize(lambda lengths: -(-len(lengths) // amount), like_rows)
+def rows_per_batch(amount: int) -> BatchSize:
+    """Let each batch have at most this many rows; the numbers differ by one at most."""
+    return BatchSize(
+        lambda lengths: -(-len(lengths) // amount),
+        lambda rows, _, n_batches: np.array_split(rows, n_batches),
+    )
 
 
 def lengths_of(rows: Sequence[Sized]) -> NDArray[np.int64]:
@@ -85,10 +92,10 @@ def lengths_of(rows: Sequence[Sized]) -> NDArray[np.int64]:
 def epoch_plan(
     lengths: NDArray[np.int64], n_batches: int, *, generator: np.random.Generator, cut: Cut
 ) -> list[NDArray[np.int64]]:
-    """Say which rows stand in which batch of an epoch, every row once.
+    """Assign every row of an epoch to one batch.
 
-    Rows of like length come together, so that little is padded: permute, sort by length within
-    pools, cut, permute the batches.
+    Rows of similar length go together, so that there is little padding: permute, sort by length
+    within pools, cut, permute the batches.
     """
     assert n_batches <= len(lengths), "every batch needs a row"
     order = generator.permutation(len(lengths))
@@ -110,11 +117,3 @@ def like_tokens(
     cuts = np.minimum(cuts, len(rows) - n_batches + numbers)
     cuts = np.maximum.accumulate(np.maximum(cuts, numbers) - numbers) + numbers
     return np.split(rows, cuts)
-
-
-def like_rows(
-    rows: NDArray[np.int64], lengths: NDArray[np.int64], n_batches: int
-) -> list[NDArray[np.int64]]:
-    """Cut into numbers of rows that differ by one at most."""
-    del lengths
-    return np.array_split(rows, n_batches)

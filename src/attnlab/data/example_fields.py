@@ -10,7 +10,7 @@ from attnlab.data.text_files import Row
 from attnlab.errors import UserError, unknown_name
 
 Fields = dict[str, str]
-"""The ``text`` of a record, and its ``label`` and ``pair`` where there are such."""
+"""The ``text`` of a record, and its ``label`` and ``pair`` if it has them."""
 
 NAMES = {
     "label": ("label", "stars", "answer"),
@@ -28,23 +28,23 @@ UNNAMED = {
 }
 """The columns of a file without a header, by their number."""
 ADVICE = {
-    ".csv": "Put double quotes around a text that holds commas",
-    ".tsv": "Take the tabs out of the texts",
+    ".csv": "Put double quotes around a text that contains commas",
+    ".tsv": "Remove the tabs from the texts",
 }
 WHOLE_NUMBER = re.compile("-?[0-9]{1,18}")
 NO_CHARACTER = re.compile("[\0\ud800-\udfff]")
-"""What only a JSON escape can bring in: NUL, and half a character."""
+"""NUL, and half a surrogate pair: only a JSON escape can produce them."""
 
 
 def row_fields(
     path: Path, rows: Sequence[Row], *, columns: Sequence[str]
 ) -> Iterator[tuple[int, Fields]]:
-    """Name the cells of each row, as the caller, the header, or the format says."""
+    """Name the cells of each row by the caller's columns, the header, or the format."""
     if not rows:
         return
     suffix, (first_line, first) = path.suffix.lower(), rows[0]
     if columns:
-        # texts that are to be asked may lack the label
+        # texts to predict may lack the label
         unlabelled = len(first) == len(columns) - 1
         names = [name for name in columns if name != "label"] if unlabelled else columns
         has_header = _is_header_of(first, names)
@@ -53,14 +53,14 @@ def row_fields(
     for line, cells in rows[has_header:]:
         if len(cells) != len(names):
             raise UserError(
-                f"{path}, line {line}: {short(cells)} is {_count(len(cells))}, and"
-                f" {len(names)} must be: {', '.join(names)}. {ADVICE[suffix]}."
+                f"{path}, line {line}: {short(cells)} has {_count(len(cells))};"
+                f" expected {_count(len(names))}: {', '.join(names)}. {ADVICE[suffix]}."
             )
         yield line, {name: cell for name, cell in zip(names, cells, strict=True) if name != SKIP}
 
 
 def _is_header_of(first: Sequence[str], columns: Sequence[str]) -> bool:
-    """Check the caller's columns, and tell whether the cells they use hold names."""
+    """Check the caller's columns, and say whether the first row is a header."""
     allowed = (*NAMES, SKIP)
     for name in columns:
         if name not in allowed:
@@ -82,21 +82,21 @@ def _found_columns(
     if _holds_names(first):
         unknown = next(cell for cell in first if not _field(cell))
         raise UserError(
-            f"{place}: {short(first)} looks like a header, but no column is called"
-            f" {short(unknown)}. Known: {', '.join(FIELD)}. Rename it, or say what the"
-            " columns are with --columns: - leaves one out."
+            f"{place}: {short(first)} looks like a header, but {short(unknown)} is not a known"
+            f" column. Known: {', '.join(FIELD)}. Rename it, or name the columns with --columns,"
+            " where - skips one."
         )
     if len(first) not in unnamed:
         allowed = "; ".join(", ".join(known) for known in unnamed.values())
         raise UserError(
-            f"{place}: {short(first)} is {_count(len(first))}. Without a header there may be:"
-            f" {allowed}. Name the columns in a header, or with --columns: - leaves one out."
+            f"{place}: {short(first)} has {_count(len(first))}. Without a header, the columns must"
+            f" be: {allowed}. Name them in a header, or with --columns, where - skips one."
         )
     return unnamed[len(first)], False
 
 
 def _holds_names(cells: Sequence[str]) -> bool:
-    """Tell a header, as `rating,review`, from a text of one word, as `5,review`."""
+    """Tell a header, such as `rating,review`, from a text of one word, such as `5,review`."""
     unknown = [cell for cell in cells if not _field(cell)]
     n_known = len(cells) - len(unknown)
     return n_known > 1 or (n_known == 1 and not any(map(WHOLE_NUMBER.fullmatch, unknown)))
@@ -111,7 +111,7 @@ def _check_fields(what: str, given: Sequence[str], fields: Sequence[str], *, hin
 
 
 def json_fields(place: str, line: str) -> Fields:
-    """Read a line that holds a JSON object; keys that nobody knows are left out."""
+    """Read one JSON object; unknown keys are ignored."""
     record = _json_object(place, line)
     given = [(field, key) for key in record if (field := _field(key)) and record[key] is not None]
     _check_fields(f"{place}: the keys", list(record), [field for field, _ in given], hint=CALLED)
@@ -119,16 +119,16 @@ def json_fields(place: str, line: str) -> Fields:
 
 
 def _json_object(place: str, line: str) -> dict[str, Any]:
-    advice = 'Write an object a line: {"text": "…", "label": "…"}.'
+    advice = 'Write one object per line: {"text": "…", "label": "…"}.'
     try:
         record = json.loads(line)
     except json.JSONDecodeError as error:
         reason = f"{error.msg} at character {error.colno}"
-        raise UserError(f"{place}: {short(line)} is no JSON: {reason}. {advice}") from None
+        raise UserError(f"{place}: {short(line)} is not JSON: {reason}. {advice}") from None
     except (ValueError, RecursionError):  # thousands of digits or of brackets
         raise UserError(f"{place}: {short(line)} is too large to read. {advice}") from None
     if not isinstance(record, dict):
-        raise UserError(f"{place}: {short(line)} is no JSON object. {advice}")
+        raise UserError(f"{place}: {short(line)} is not a JSON object. {advice}")
     return record
 
 
@@ -140,7 +140,7 @@ def _json_text(place: str, key: str, value: object) -> str:
         wanted = "text in quotes, a number, true or false" if is_label else "text in quotes"
         raise UserError(f"{place}: {key!r} must be {wanted}, not {short(json.dumps(value))}.")
     if found := NO_CHARACTER.search(value):
-        raise UserError(f"{place}: {key!r} holds {found[0]!r}, which is no text. Take it out.")
+        raise UserError(f"{place}: {key!r} contains {found[0]!r}, which is not text. Remove it.")
     return value
 
 

@@ -3,14 +3,16 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from attnlab.data.text_files import read_text
-from attnlab.data.tokenizer import PAD, SENTINEL
+from attnlab.data.text_files import all_lines, numbered_lines
+from attnlab.data.tokenizer import refuse_reserved
 from attnlab.errors import UserError
+
+TEXT = "text to learn from"
 
 
 @dataclass(frozen=True)
 class Question:
-    """A question, and its answer where the file gives one."""
+    """A question, and its answer if the file gives one."""
 
     text: str
     answer: str | None
@@ -19,20 +21,14 @@ class Question:
 
 
 def read_corpus(path: Path) -> list[str]:
-    """Read one document a line; blank lines are left out."""
-    lines = _lines(path)
-    documents = [line for line in lines if line.strip()]
-    if not documents:
-        raise UserError(f"{path} is empty: there is no text to learn from.")
-    return documents
+    """Read one document per line; blank lines are skipped."""
+    return [line for _, line in _lines(path, TEXT)]
 
 
 def read_running_text(path: Path) -> str:
     """Read a text whole, blank lines included."""
-    text = "\n".join(_lines(path))
-    if not text.strip():
-        raise UserError(f"{path} is empty: there is no text to learn from.")
-    return text
+    _lines(path, TEXT)  # refuses what no corpus may hold
+    return "\n".join(all_lines(path))
 
 
 def read_questions(path: Path, *, labelled: bool | None = None) -> list[Question]:
@@ -40,15 +36,12 @@ def read_questions(path: Path, *, labelled: bool | None = None) -> list[Question
 
     A file is labelled if its first line is, and then every line must be.
     """
-    lines = [(number, line) for number, line in enumerate(_lines(path), 1) if line.strip()]
-    if not lines:
-        raise UserError(f"{path} is empty: there is no question in it.")
+    lines = _lines(path, "question in it")
     has_answers = "\t" in lines[0][1] if labelled is None else labelled
-    return [_question(path, number, line, has_answers) for number, line in lines]
+    return [_question(f"{path}, line {number}", line, has_answers) for number, line in lines]
 
 
-def _question(path: Path, number: int, line: str, has_answers: bool) -> Question:
-    place = f"{path}, line {number}"
+def _question(place: str, line: str, has_answers: bool) -> Question:
     text, *answers = line.split("\t")
     if not text.strip():
         raise UserError(f"{place}: the question is empty.")
@@ -60,14 +53,11 @@ def _question(path: Path, number: int, line: str, has_answers: bool) -> Question
     raise UserError(f"{place}: {line!r} must be {wanted}.")
 
 
-def _lines(path: Path) -> list[str]:
-    """Read the lines of a UTF-8 file; only line feeds end one, whatever Unicode calls a break."""
-    lines = [line.removesuffix("\r") for line in read_text(path).split("\n")]
-    for number, line in enumerate(lines, 1):
-        for reserved in (PAD, SENTINEL):
-            if reserved in line:
-                raise UserError(
-                    f"{path}, line {number}: the text holds the reserved character {reserved!r}."
-                    " Take it out."
-                )
+def _lines(path: Path, wanted: str) -> list[tuple[int, str]]:
+    """Read the numbered lines of a file, which must have some and no reserved character."""
+    lines = numbered_lines(path)
+    if not lines:
+        raise UserError(f"{path} is empty: there is no {wanted}.")
+    for number, line in lines:
+        refuse_reserved(line, f"{path}, line {number}: the text")
     return lines

@@ -2,10 +2,10 @@
 
     .csv     label,text              *yelp*:  5,"Great gyros.<newline>Will come back."
     .tsv     text<TAB>label          *sst2*:  one long string of cliches<TAB>0
-    .jsonl   an object a line        *boolq*: {"question": …, "passage": …, "answer": true}
+    .jsonl   one object per line     *boolq*: {"question": …, "passage": …, "answer": true}
 
-A first row of column names is a header and may order the columns otherwise. Labels are texts, kept
-as written: "5" and "5.0" are two classes, and "NA" and "null" are words like any other.
+A first row of column names is a header, and the columns may then come in any order. Labels are kept
+as written: "5" and "5.0" are two classes, and "NA" and "null" are ordinary words.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,10 +19,10 @@ from attnlab.errors import UserError
 FORMATS = {
     ".csv": "label,text",
     ".tsv": "text, a tab, label",
-    ".jsonl": '{"text": "…", "label": "…"} a line',
+    ".jsonl": '{"text": "…", "label": "…"} on each line',
 }
 LONGEST_LABEL = 100
-"""More characters than that are a text in the label's place."""
+"""In characters; anything longer is probably a text in the label column."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ def read_labelled(
     """Read the examples of a file; ``labelled`` insists on labels, else the first record decides.
 
     ``columns`` says what the columns of a CSV or TSV file are: ``label``, ``text``, ``pair``, or
-    ``-`` for one to skip; a file may lack the label's. Either all examples have a label or none
-    has, and so with the pair.
+    ``-`` for one to skip; the label's may be missing from the file. Either all examples have a
+    label or none has, and the same holds for the pair.
     """
     examples = [_example(path, line, fields) for line, fields in _records(path, columns)]
     wanted = f"Write {FORMATS[path.suffix.lower()]}."
@@ -59,7 +59,7 @@ def read_labelled(
 
 
 def _records(path: Path, columns: Sequence[str]) -> Iterable[tuple[int, Fields]]:
-    """Give the line and the fields of every record, read as the file's name says."""
+    """Return the line and the fields of every record; the file name decides the format."""
     if path.is_dir():
         raise UserError(f"{path} is a folder. Name a {' or '.join(FORMATS)} file in it.")
     match path.suffix.lower():
@@ -73,8 +73,7 @@ def _records(path: Path, columns: Sequence[str]) -> Iterable[tuple[int, Fields]]
         case suffix:
             allowed = "; ".join(f"{known} ({what})" for known, what in FORMATS.items())
             raise UserError(
-                f"{path}: examples are not read from files that end in {suffix!r}."
-                f" Allowed: {allowed}."
+                f"{path}: files ending in {suffix!r} cannot be read. Allowed: {allowed}."
             )
 
 
@@ -82,7 +81,7 @@ def _example(path: Path, line: int, fields: Fields) -> Example:
     place = f"{path}, line {line}"
     text, pair, label = fields["text"], fields.get("pair", ""), fields.get("label", "").strip()
     if not text.strip():
-        raise UserError(f"{place}: the text is empty. Write one, or take the record out.")
+        raise UserError(f"{place}: the text is empty. Write one, or remove the record.")
     if len(label) > LONGEST_LABEL:
         raise UserError(
             f"{place}: the label {short(label)} is {len(label)} characters long, and at most"
@@ -96,10 +95,8 @@ def _check_all_alike(examples: Sequence[Example]) -> None:
     """Refuse a label or a pair that only some of the examples have."""
     first = examples[0]
     for example in examples:
-        for role, value, wanted in (
-            ("label", example.label, first.label),
-            ("pair", example.pair, first.pair),
-        ):
+        for role in ("label", "pair"):
+            value, wanted = getattr(example, role), getattr(first, role)
             if (value is None) != (wanted is None):
                 raise UserError(
                     f"{example.place}: the {role} is {_or_missing(value)}, but that of"

@@ -4,20 +4,17 @@
     tokens    [CLS]  my  dog  is [MASK]  [SEP]
     targets                      hairy
 
-Of the chosen tokens 80 % are hidden so, 10 % become another token and 10 % stay as they are: the
-model cannot tell which words of its input to trust.
+Of the chosen tokens, 80 % are replaced by [MASK], 10 % by another token, and 10 % stay as they are:
+the model cannot tell which words of its input to trust.
 """
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
 from itertools import accumulate, chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from attnlab.data.batches import IGNORED
-from attnlab.data.epochs import Epochs
-from attnlab.data.text_batches import TextRow
 from attnlab.errors import UserError
 
 HIDDEN, REPLACED = 0.8, 0.1
@@ -27,7 +24,7 @@ N_ENDS = 2
 
 
 class Masked(NamedTuple):
-    """Rows with some tokens hidden, and what the model is to find there."""
+    """Rows with some tokens hidden, and the tokens to predict there."""
 
     tokens: list[list[int]]
     targets: list[list[int]]
@@ -49,8 +46,8 @@ def mask_tokens(
     """
     if not 0 < share < 1:
         raise UserError(
-            f"share = {share} is not possible: it is the share of tokens that are hidden, more than"
-            " 0 and less than 1; BERT has 0.15."
+            f"share = {share} is not possible: it is the share of tokens to hide, more than 0 and"
+            " less than 1; BERT uses 0.15."
         )
     is_ordinary = np.ones(vocab_size, dtype=bool)
     is_ordinary[list(special_ids)] = False
@@ -66,38 +63,10 @@ def mask_tokens(
     return Masked(_rows(masked.tolist(), ends), _rows(targets.tolist(), ends))
 
 
-@dataclass(frozen=True)
-class MaskedRows:
-    """Unlabelled rows by step, masked anew whenever they are drawn."""
-
-    rows: Epochs[TextRow]
-    mask: Callable[[list[Sequence[int]], int], Masked]
-    """Masks some rows for a step."""
-
-    @property
-    def tokens(self) -> int:
-        """Tokens of an epoch."""
-        return self.rows.tokens
-
-    @property
-    def per_epoch(self) -> int:
-        """Steps of an epoch."""
-        return self.rows.per_epoch
-
-    def rows_of_step(self, step: int) -> list[TextRow]:
-        """Return the rows of a step, counted from 1, with their targets."""
-        drawn = self.rows.rows_of_step(step)
-        masked = self.mask([row.tokens for row in drawn], step)
-        return [
-            replace(row, tokens=tokens, targets=targets)
-            for row, tokens, targets in zip(drawn, *masked, strict=True)
-        ]
-
-
 def line_rows(lines: Sequence[Sequence[int]], *, block: int, cls: int, sep: int) -> list[list[int]]:
-    """Put [CLS] and [SEP] round each line, cut to ``block`` with them; no row for an empty one.
+    """Put [CLS] and [SEP] around each line, cut to ``block`` with them; skip empty lines.
 
-    A row is a text of its own, and the end of a long line is not read.
+    Each row is a text of its own; the end of a long line is not read.
     """
     room = _room(lines, block)
     return [[cls, *line[:room], sep] for line in lines if line]
@@ -116,7 +85,7 @@ def block_rows(
     if len(ends) == 1:
         raise UserError(
             f"the text is too short: its {len(text)} tokens do not fill one block of {block} with"
-            f" [CLS] and [SEP]; take at most {len(text) + N_ENDS}, or rows line by line."
+            f" [CLS] and [SEP]. Use at most {len(text) + N_ENDS}, or one row per line."
         )
     return [[cls, *row, sep] for row in _rows(text, ends)]
 
@@ -130,9 +99,11 @@ def _room(lines: Sequence[Sequence[int]], block: int) -> int:
     """Return how many tokens of text fit into a row, if there are any."""
     if block <= N_ENDS:
         raise UserError(
-            f"block = {block} is not possible: [CLS] and [SEP] alone are {N_ENDS} tokens; take"
+            f"block = {block} is not possible: [CLS] and [SEP] alone are {N_ENDS} tokens. Use"
             f" {N_ENDS + 1} or more."
         )
     if not any(lines):
-        raise UserError(f"there is nothing to learn from: {len(lines)} lines without a token.")
+        raise UserError(
+            f"there is nothing to learn from: none of the {len(lines)} lines has a token."
+        )
     return block - N_ENDS

@@ -4,24 +4,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from attnlab.data.batches import IGNORED
-from attnlab.data.epochs import lengths_of
+from attnlab.data.batches import IGNORED, PaddedRows, padded
 
 
 @dataclass(frozen=True)
 class TextRow:
-    """A text as an encoder reads it: ``[CLS] … [SEP]``, and what is to be said about it."""
+    """A text as an encoder reads it: ``[CLS] … [SEP]``, and what to predict about it."""
 
     id: str
     tokens: Sequence[int]
     types: Sequence[int]
     targets: Sequence[int]
-    """Its class alone, or a token for each place; ``IGNORED`` where nothing is to be said."""
+    """One class, or one token per position; ``IGNORED`` where there is nothing to predict."""
 
     def __len__(self) -> int:
         """Count the tokens."""
@@ -29,14 +27,25 @@ class TextRow:
 
 
 @dataclass(frozen=True)
-class TextBatch:
-    """Some texts, padded to the longest."""
+class TextBatch(PaddedRows):
+    """Texts for an encoder, and what to predict about them."""
 
-    ids: Sequence[str]
     tokens: Int[Tensor, "B T"]
     types: Int[Tensor, "B T"]
-    lengths: Int[Tensor, " B"]
     targets: Int[Tensor, "B t"]
+    """One class per text, or one token per position."""
+
+    def rows(self, some: slice) -> "TextBatch":
+        """Take some rows, without the padding that they do not need."""
+        longest = int(self.lengths[some].max()) if len(self.ids[some]) else 0
+        width = longest if self.targets.shape[1] > 1 else 1
+        return TextBatch(
+            ids=self.ids[some],
+            lengths=self.lengths[some],
+            tokens=self.tokens[some, :longest],
+            types=self.types[some, :longest],
+            targets=self.targets[some, :width],
+        )
 
     @cached_property
     def padding(self) -> Bool[Tensor, "B T"] | None:
@@ -51,23 +60,6 @@ class TextBatch:
         """How many targets there are."""
         return float((self.targets != IGNORED).sum())
 
-    def rows(self, some: slice) -> "TextBatch":
-        """Take some rows, without the padding that they do not need."""
-        longest = int(self.lengths[some].max()) if len(self.ids[some]) else 0
-        width = longest if self.targets.shape[1] > 1 else 1
-        return TextBatch(
-            self.ids[some],
-            self.tokens[some, :longest],
-            self.types[some, :longest],
-            self.lengths[some],
-            self.targets[some, :width],
-        )
-
-    def to(self, device: torch.device) -> "TextBatch":
-        """Move the tensors."""
-        tensors = (self.tokens, self.types, self.lengths, self.targets)
-        return TextBatch(self.ids, *(tensor.to(device) for tensor in tensors))
-
 
 @dataclass(frozen=True)
 class JointBatch:
@@ -77,7 +69,7 @@ class JointBatch:
 
     @cached_property
     def ids(self) -> Sequence[str]:
-        """Names of the texts, those of all streams by turns."""
+        """Ids of the texts, those of the streams interleaved."""
         return [self.streams[name].ids[row] for name, row in self._order]
 
     @cached_property
@@ -106,7 +98,7 @@ class JointBatch:
 
     @cached_property
     def _order(self) -> list[tuple[str, int]]:
-        """All texts, those of each stream spread evenly, so that every part gets of all."""
+        """All texts, those of each stream spread evenly, so that every part gets some of each."""
         places = [
             ((row + 0.5) / len(batch.ids), name, row)
             for name, batch in self.streams.items()
@@ -117,19 +109,10 @@ class JointBatch:
 
 def collate_texts(rows: Sequence[TextRow]) -> TextBatch:
     """Pad rows to a rectangle."""
-    lengths = lengths_of(rows)
     return TextBatch(
-        [row.id for row in rows],
-        _padded([row.tokens for row in rows], 0),
-        _padded([row.types for row in rows], 0),
-        torch.from_numpy(lengths),
-        _padded([row.targets for row in rows], IGNORED),
+        ids=[row.id for row in rows],
+        lengths=torch.tensor([len(row) for row in rows]),
+        tokens=padded([row.tokens for row in rows]),
+        types=padded([row.types for row in rows]),
+        targets=padded([row.targets for row in rows], IGNORED),
     )
-
-
-def _padded(rows: Sequence[Sequence[int]], value: int) -> Int[Tensor, "B T"]:
-    sizes = np.array([len(row) for row in rows])
-    there = np.arange(sizes.max()) < sizes[:, None]
-    table = np.full(there.shape, value, dtype=np.int64)
-    table[there] = np.concatenate([np.asarray(row, dtype=np.int64) for row in rows])
-    return torch.from_numpy(table)

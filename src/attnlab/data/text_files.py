@@ -1,14 +1,15 @@
-"""Reads text files: UTF-8, in one go, with the line where each record starts.
+"""Reads UTF-8 text files, and says on which line each record starts.
 
-Only a line feed (with or without a carriage return before it) ends a line, whatever Unicode calls
-a break. CSV is quoted, so that a field may hold commas and lines; TSV is not: a quote is a
-character like any other.
+Only a line feed (with or without a carriage return before it) ends a line; other Unicode line
+breaks are part of the text. CSV fields may be quoted and then hold commas and line feeds; in TSV
+a quote is an ordinary character.
 """
 
 import csv
 from pathlib import Path
 
 from attnlab.errors import UserError
+from attnlab.runs.files import reading
 
 Row = tuple[int, list[str]]
 """The line that a record starts on, and its cells."""
@@ -16,50 +17,49 @@ Row = tuple[int, list[str]]
 
 def read_text(path: Path) -> str:
     """Read a UTF-8 file whole, without its byte order mark."""
+    with reading(path):
+        content = path.read_bytes()
     try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except FileNotFoundError:
-        raise UserError(f"there is no file {path}.") from None
-    except IsADirectoryError:
-        raise UserError(f"{path} is a folder. Name a file in it.") from None
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror or error}.") from None
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise UserError(
-            f"{path}, line {line}: the byte {error.object[error.start]:#04x} is no UTF-8"
+            f"{path}, line {line}: byte {error.object[error.start]:#04x} is not valid UTF-8"
             f" ({error.reason}). Save the file as UTF-8."
         ) from None
-    before, nul, _ = text.partition("\0")
-    if nul:
-        line = before.count("\n") + 1
+    if "\0" in text:
+        line = text.partition("\0")[0].count("\n") + 1
         raise UserError(f"{path}, line {line}: there is a NUL byte. Save the file as UTF-8 text.")
     return text
 
 
+def all_lines(path: Path) -> list[str]:
+    """Read every line, also the blank ones."""
+    return [line.removesuffix("\r") for line in read_text(path).split("\n")]
+
+
 def numbered_lines(path: Path) -> list[tuple[int, str]]:
     """Read the lines that are not blank, each with its number."""
-    lines = enumerate(read_text(path).split("\n"), 1)
-    return [(number, line.removesuffix("\r")) for number, line in lines if line.strip()]
+    return [(number, line) for number, line in enumerate(all_lines(path), 1) if line.strip()]
 
 
 def read_lines(path: Path) -> list[str]:
-    """Read one text a line; blank lines are left out."""
+    """Read one text per line; blank lines are skipped."""
     texts = [line for _, line in numbered_lines(path)]
     if not texts:
-        raise UserError(f"{path} is empty: there is no text in it. Write one text a line.")
+        raise UserError(f"{path} is empty: there is no text in it. Write one text per line.")
     return texts
 
 
 def tsv_rows(path: Path) -> list[Row]:
-    """Cut every line at its tabs."""
+    """Split every line at its tabs."""
     return [(number, line.split("\t")) for number, line in numbered_lines(path)]
 
 
 def csv_rows(path: Path) -> list[Row]:
-    """Read comma-separated records; a quoted field may go on over several lines."""
+    """Read comma-separated records; a quoted field may span several lines."""
     text = read_text(path)
-    limit = csv.field_size_limit(len(text) + 1)  # a long review is no mistake
+    limit = csv.field_size_limit(len(text) + 1)  # a long review is not a mistake
     try:
         return _csv_rows(path, text.split("\n"))
     finally:
@@ -81,7 +81,7 @@ def _csv_rows(path: Path, lines: list[str]) -> list[Row]:
 
 
 def _csv_advice(message: str) -> str:
-    """Say what csv's message means for the record that starts on a line."""
+    """Explain the csv module's message in terms of the user's file."""
     if "unexpected end" in message:
         return (
             "a field opens with a double quote that is never closed. Close it, and double the"
@@ -93,5 +93,5 @@ def _csv_advice(message: str) -> str:
             ' "so ""good"" it was".'
         )
     if "new-line" in message:
-        return "a carriage return stands outside quotes. End lines with a line feed."
-    return f"this is no CSV: {message}. Quote each field that holds commas, quotes or lines."
+        return "there is a carriage return outside quotes. End lines with a line feed."
+    return f"this is not CSV: {message}. Quote each field that has commas, quotes or line feeds."

@@ -3,10 +3,17 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from attnlab.errors import DamagedFileError
+from attnlab.errors import DamagedFileError, UserError
 
 PAD, SENTINEL = "□", "⁇"
-"""Reserved characters: what fills a row up, and what stands round an answer."""
+"""Reserved characters: one fills a row up, the other stands around an answer."""
+
+
+def refuse_reserved(text: str, what: str) -> None:
+    """Refuse a text with a reserved character; ``what`` names the text and its place."""
+    for reserved in (PAD, SENTINEL):
+        if reserved in text:
+            raise UserError(f"{what} contains the reserved character {reserved!r}. Remove it.")
 
 
 @runtime_checkable

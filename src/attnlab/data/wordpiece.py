@@ -5,19 +5,18 @@
     pieces    the  cafe  wasn  '  t  una ##ffa ##ble  .
 
 Wu et al. 2016, arXiv:1609.08144, and Devlin et al. 2019, arXiv:1810.04805, whose released
-vocabularies (``vocab.txt``, a token a line) this reads. Words are made as ``BertNormalizer`` and
-``BertPreTokenizer`` of the tokenizers library make them:
+vocabularies (``vocab.txt``, one token per line) this reads. Words are split as ``BertNormalizer``
+and ``BertPreTokenizer`` of the tokenizers library do it:
 
-1. control characters and U+FFFD go away, white space parts words;
+1. control characters and U+FFFD are dropped, white space separates words;
 2. a Chinese character is a word of its own;
-3. where the vocabulary is lower-case, accents are taken off (NFD, without Mn) and every character
-   is made lower-case by itself, so that a Σ at the end of a word is σ, not ς;
-4. a punctuation mark is a word of its own: the ASCII ones, ``$`` and ``^`` too, and Unicode's P.
+3. for a lower-case vocabulary, accents are removed (NFD, without Mn) and every character is made
+   lower-case by itself, so that a Σ at the end of a word is σ, not ς;
+4. a punctuation mark is a word of its own: those of ASCII, with ``$`` and ``^``, and Unicode's P.
 
-The library knows the marks of Unicode 8 (2015), and Python newer ones: an accent, a punctuation or
-a format mark that was added or reclassified since is taken for one here and for a letter there, or
-the other way round; and a capital that is too new for Python stays one. With Python 3.11 that makes
-559 characters of rare scripts. On all others the two agree.
+The library has the character classes of Unicode 8 (2015), Python newer ones, so that they disagree
+on marks that were added or reclassified since, and on capitals too new for Python. With Python 3.11
+these are 559 characters of rare scripts; on all others the two agree.
 """
 
 import re
@@ -34,17 +33,17 @@ from attnlab.errors import UserError
 
 PAD, UNK, CLS, SEP, MASK = SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 INSIDE = "##"
-"""What a piece begins with that does not begin a word."""
+"""Starts a piece that is not the first of its word."""
 LONGEST_WORD = 100
 """In characters; a longer word is unknown."""
 REMEMBERED = 2**18
-"""So many different runs of characters are looked up once only: some tens of megabytes."""
+"""Number of different runs of characters in the cache: some tens of megabytes."""
 
 WHITE = (
     " \t\n\r\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000"
 )
-"""Not the control characters that Python calls white, such as U+001C: they go away."""
+"""Without the control characters that Python counts as white space, such as U+001C."""
 _RUN = re.compile(f"[^{WHITE}]+")
 _CONTROL = {"Cc", "Cf", "Co", "Cs"}  # not Cn: what is unassigned today may be a letter tomorrow
 _IDEOGRAPHS = (
@@ -68,11 +67,14 @@ class Encoded(NamedTuple):
 
 
 class WordPiece:
-    """Words and pieces of words, and the five tokens that are no text.
+    """Words and pieces of words, and five special tokens, whose ids are attributes.
+
+    ``pad`` fills a row up, ``unk`` stands for a word without known pieces, ``cls`` begins a row,
+    ``sep`` ends each text of a row, and ``mask`` stands for a hidden token.
 
     A text is only ever text: "[SEP]" in a review becomes ``[``, ``sep`` and ``]``. Hub tokenizers
-    make the special token of it, so that whoever writes the text could end it, and begin a second
-    one, where the program did not.
+    turn it into the special token, so that the author of a text could end it and begin a second
+    one where the program did not.
     """
 
     def __init__(
@@ -82,6 +84,7 @@ class WordPiece:
         self.id_to_token = tuple(tokens)
         self.lowercase = lowercase
         self._ids = _numbered(self.id_to_token, source)
+        self.pad, self.unk, self.cls, self.sep, self.mask = (self._ids[one] for one in SPECIAL)
         self._inside = {
             token.removeprefix(INSIDE): i for token, i in self._ids.items() if token[:2] == INSIDE
         }
@@ -100,57 +103,28 @@ class WordPiece:
         return len(self.id_to_token)
 
     @property
-    def pad(self) -> int:
-        """The id of [PAD], which fills a row up."""
-        return self._ids[PAD]
-
-    @property
-    def unk(self) -> int:
-        """The id of [UNK], which a word becomes that has no pieces."""
-        return self._ids[UNK]
-
-    @property
-    def cls(self) -> int:
-        """The id of [CLS], which begins a row."""
-        return self._ids[CLS]
-
-    @property
-    def sep(self) -> int:
-        """The id of [SEP], which ends each text of a row."""
-        return self._ids[SEP]
-
-    @property
-    def mask(self) -> int:
-        """The id of [MASK], which stands for a hidden token."""
-        return self._ids[MASK]
-
-    @property
     def special_ids(self) -> frozenset[int]:
-        """The five tokens that are no text."""
-        return frozenset(self._ids[token] for token in SPECIAL)
+        """The ids of the five special tokens."""
+        return frozenset((self.pad, self.unk, self.cls, self.sep, self.mask))
 
     def encode(self, text: str) -> list[int]:
         """Turn text into tokens, without [CLS] and [SEP]."""
         return list(chain.from_iterable(map(self._pieces, _RUN.findall(text))))
-
-    def tokens(self, text: str) -> list[str]:
-        """Turn text into tokens as they are written in the vocabulary."""
-        return [self.id_to_token[token] for token in self.encode(text)]
 
     def pair(
         self, first: Sequence[int], second: Sequence[int] | None = None, *, max_len: int
     ) -> Encoded:
         """Return ``[CLS] first [SEP]`` or ``[CLS] first [SEP] second [SEP]``, cut to ``max_len``.
 
-        What is too long is cut at its end, "longest first" as the tokenizers library does it: a
-        text that has at most half of the room stays whole and the other one gets the rest; else
-        each gets half, and the longer one the odd token (the second one if they are equally long).
+        Texts that are too long are cut at the end, "longest first" as in the tokenizers library: a
+        text that needs at most half of the room stays whole and the other gets the rest; otherwise
+        each gets half, and the longer one the odd token (the second if they are equally long).
         """
         n_special = 2 if second is None else 3
         if max_len < n_special:
             raise UserError(
                 f"max_len = {max_len} is not possible: [CLS] and [SEP] alone are {n_special} tokens"
-                f" here; take {n_special} or more."
+                f" here. Use {n_special} or more."
             )
         room = max_len - n_special
         if second is None:
@@ -171,7 +145,7 @@ class WordPiece:
         return tuple(chain.from_iterable(map(self._pieces_of_word, text.split())))
 
     def _pieces_of_word(self, word: str) -> list[int]:
-        """Take the longest known piece again and again; [UNK] if that leads nowhere."""
+        """Take the longest known piece again and again; [UNK] if none fits."""
         if len(word) > LONGEST_WORD:
             return [self.unk]
         pieces: list[int] = []
@@ -188,7 +162,7 @@ class WordPiece:
 
 
 def _longest_first(first: int, second: int, room: int) -> tuple[int, int]:
-    """Say how many tokens each of two texts keeps."""
+    """Return how many tokens each of two texts keeps."""
     half, odd = divmod(room, 2)
     if first + second <= room:
         return first, second
@@ -203,26 +177,26 @@ def _numbered(tokens: Sequence[str], source: str) -> dict[str, int]:
     for number, token in enumerate(tokens):
         if not token or "\n" in token or token[-1] in WHITE:
             raise UserError(
-                f"{source}, line {number + 1}: {token!r} is no token. A line holds one token, not"
-                " nothing, and no white space after it."
+                f"{source}, line {number + 1}: {token!r} is not a token. Write one token on each"
+                " line, without white space after it."
             )
         if token in ids:
             raise UserError(
-                f"{source}, line {number + 1}: {token!r} stands in line {ids[token] + 1} already;"
-                " a token has one id. Take one out."
+                f"{source}, line {number + 1}: {token!r} is already in line {ids[token] + 1};"
+                " a token has one id. Remove one of them."
             )
         ids[token] = number
     missing = [token for token in SPECIAL if token not in ids]
     if missing:
         raise UserError(
-            f"{source} has no {' '.join(missing)} in its {len(tokens)} lines; BERT's vocabulary has"
-            f" {' '.join(SPECIAL)}."
+            f"{source} has no {' '.join(missing)} in its {len(tokens)} lines; a BERT vocabulary"
+            f" has {' '.join(SPECIAL)}."
         )
     return ids
 
 
 class _Table(dict[int, str]):
-    """What ``str.translate`` makes of each character, found out when it is first met."""
+    """A table for ``str.translate`` that is filled in when a character is first met."""
 
     def __init__(self, rule: Callable[[str], str]) -> None:
         super().__init__()
@@ -234,7 +208,7 @@ class _Table(dict[int, str]):
 
 
 def _clean(character: str) -> str:
-    """Drop what is no text; a Chinese character stands by itself."""
+    """Drop control characters; put spaces around a Chinese character."""
     if character == "\ufffd" or unicodedata.category(character) in _CONTROL:
         return ""
     is_ideograph = any(low <= ord(character) <= high for low, high in _IDEOGRAPHS)
@@ -242,13 +216,13 @@ def _clean(character: str) -> str:
 
 
 def _apart(character: str) -> str:
-    """Let a punctuation mark stand by itself."""
+    """Put spaces around a punctuation mark."""
     is_mark = character in string.punctuation or unicodedata.category(character)[0] == "P"
     return f" {character} " if is_mark else character
 
 
 def _folded(character: str) -> str:
-    """Drop an accent, make a letter lower-case, let a punctuation mark stand by itself."""
+    """Drop an accent, make a letter lower-case, put spaces around a punctuation mark."""
     return "" if unicodedata.category(character) == "Mn" else _apart(character).lower()
 
 

@@ -7,30 +7,29 @@ likeliest other one.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from attnlab.evaluation.confidence import (
-    Area,
     Thresholds,
     Verdict,
     calibration_error,
     choose_thresholds,
     risk_coverage,
     roc_area,
-    surest_share,
+    surest_half,
 )
 from attnlab.evaluation.intervals import wilson
 
 Rows = Sequence[Mapping[str, Any]]
 
 CALIBRATION, UNSEEN = "held_out", "unseen"
-"""Splits with a part of their own: one chooses thresholds, the other can only be made up."""
+"""Splits with a special role: one chooses thresholds, answers to the other are all made up."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What the model says, and what to think of it."""
+    """What the model says, and how far to trust it."""
 
     text: str
     probability: float
@@ -43,35 +42,35 @@ class Answer:
 
 
 def judge_confidence(splits: Mapping[str, Rows]) -> dict[str, Any]:
-    """Say what confidence is worth on every split whose truth is known.
+    """Measure how useful confidence is on every split whose truth is known.
 
-    Thresholds are chosen on held-out training people and checked on everybody else.
+    Thresholds are chosen on held-out training people and checked on everyone else.
     """
     known = {name: rows for name, rows in splits.items() if rows and "gold" in rows[0]}
     others = {name: rows for name, rows in known.items() if name not in (CALIBRATION, UNSEEN)}
-    told: dict[str, Any] = {"splits": {name: _worth(rows) for name, rows in others.items()}}
+    judged: dict[str, Any] = {"splits": {name: _worth(rows) for name, rows in others.items()}}
     if CALIBRATION in known:
         rows = known[CALIBRATION]
         thresholds = choose_thresholds(column(rows, "confidence"), right(rows))
-        told["thresholds"] = thresholds.to_dict()
+        judged["thresholds"] = asdict(thresholds)
         chosen_on = {row["id"] for row in rows if "id" in row}
-        told["kept"] = {
+        judged["kept"] = {
             name: _kept(thresholds, [row for row in rows if row.get("id") not in chosen_on])
             for name, rows in others.items()
         }
-        told["verdicts"] = {
+        judged["verdicts"] = {
             name: Counter(thresholds.verdict(sure) for sure in column(rows, "confidence"))
             for name, rows in splits.items()
             if name != CALIBRATION and rows
         }
     unseen = splits.get(UNSEEN)
     if unseen:
-        told["seen"] = {
+        judged["seen"] = {
             name: _areas([*rows, *unseen], [True] * len(rows) + [False] * len(unseen))
             for name, rows in splits.items()
             if rows and name not in (CALIBRATION, UNSEEN)
         }
-    return told
+    return judged
 
 
 def right(rows: Rows) -> list[bool]:
@@ -91,18 +90,17 @@ def _worth(rows: Rows) -> dict[str, Any]:
         "right": _areas(rows, is_right),
         "risk_coverage_area": risk_coverage(sure, is_right).area,
         "calibration_error": calibration_error(sure, is_right),
-        "surest_half": surest_share(sure, is_right),
+        "surest_half": surest_half(sure, is_right),
     }
 
 
 def _areas(rows: Rows, positive: Sequence[bool]) -> dict[str, Any]:
     """Return for every signal how well it tells the positive rows from the others."""
     found = {name: roc_area(column(rows, name), positive) for name in _signal(rows[0])}
-    return {name: None if area is None else _area(area) for name, area in found.items()}
-
-
-def _area(area: Area) -> dict[str, Any]:
-    return {"value": area.value, "interval": list(area.interval)}
+    return {
+        name: area and {"value": area.value, "interval": list(area.interval)}
+        for name, area in found.items()
+    }
 
 
 def _signal(row: Mapping[str, Any]) -> dict[str, float]:

@@ -16,7 +16,9 @@ def refuse_unfinished_and_double(runs: Sequence[Run]) -> None:
         if names.count(run.name) > 1:
             raise UserError(f"the run {run.name} is given more than once, or two share that name.")
         if not run.finished:
-            raise UserError(f"the run {run.name} is not finished; its command goes on with it.")
+            raise UserError(
+                f"the run {run.name} is not finished; give its command again to finish it."
+            )
 
 
 def common_split(runs: Sequence[Run]) -> str:
@@ -45,8 +47,8 @@ def common_metric(runs: Sequence[Run], split: str, name: str | None = None) -> M
         return metric_called(name)
     found = {run.name: run.record["scores"][split]["metric"] for run in runs}
     if len(set(found.values())) > 1:
-        told = ", ".join(f"{name}: {metric}" for name, metric in found.items())
-        raise UserError(f"these runs are different tasks, measured differently ({told}).")
+        listed = ", ".join(f"{name}: {metric}" for name, metric in found.items())
+        raise UserError(f"these runs are different tasks, with different metrics ({listed}).")
     return metric_called(str(next(iter(found.values()))))
 
 
@@ -98,10 +100,10 @@ def _refuse_different_examples(
     if first.config["job"] != run.config["job"] and not ours & theirs:
         raise UserError(
             f"{first.name} ({first.config['job']}) and {run.name} ({run.config['job']}) are"
-            f" different tasks: no example of {split} stands in both."
+            f" different tasks: they have no example of {split} in common."
         )
     raise UserError(
-        f"{first.name} and {run.name} were scored on different sets that are both called {split!r}:"
+        f"{first.name} and {run.name} were scored on different data, both called {split!r}:"
         f" {len(ours):,} and {len(theirs):,} examples, {len(ours & theirs):,} ids in common, and"
         " their texts, answers or lengths may differ. Scores on different sets are not compared."
     )

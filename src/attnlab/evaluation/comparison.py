@@ -5,6 +5,7 @@ answered the same examples; different test sets are not compared.
 """
 
 import json
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,19 +13,18 @@ from typing import Any
 import numpy as np
 
 from attnlab.config import flatten
-from attnlab.evaluation.collapse import collapse_verdict, identical_scores
+from attnlab.evaluation.accuracy import collapse_verdict
+from attnlab.evaluation.bootstrap import Array, Bootstrap, Estimate
 from attnlab.evaluation.comparable import (
     aligned_answers,
     common_metric,
     common_split,
     refuse_unfinished_and_double,
 )
-from attnlab.evaluation.guessing import baseline_by
 from attnlab.evaluation.intervals import Interval, wilson
 from attnlab.evaluation.ledger import ledger_notes
 from attnlab.evaluation.metrics import ACCURACY, Answers, Metric
 from attnlab.evaluation.pairs import Pair, compare_pairs
-from attnlab.evaluation.resampling import Array, Bootstrap, Estimate
 from attnlab.runs.directory import Run
 
 
@@ -35,7 +35,7 @@ class Condition:
     name: str
     runs: tuple[str, ...]
     scores: tuple[float, ...]
-    """One a run."""
+    """One per run."""
     score: float
     """Their mean."""
     interval: Interval
@@ -79,7 +79,7 @@ def compare(
             scores=tuple(float(score) for score in measure.finish(table.sum(axis=1))),
             score=estimate.value,
             interval=_interval(table, measure, estimate),
-            baseline=baseline_by(measure, first.record["scores"][split], answers[first.name]),
+            baseline=_baseline(measure, first.record["scores"][split], answers[first.name]),
         )
         conditions.append(condition)
     return Comparison(
@@ -94,36 +94,40 @@ def compare(
 
 def conditions_of(runs: Sequence[Run]) -> dict[str, list[Run]]:
     """Group runs that differ in nothing but the seed, each under a name that tells them apart."""
-    groups: dict[str, list[Run]] = {}
-    settings: dict[str, dict[str, Any]] = {}
+    groups: defaultdict[tuple[tuple[str, str], ...], list[Run]] = defaultdict(list)
     for run in runs:
-        values = {k: v for k, v in flatten(run.config["settings"]) if not k.endswith("seed")}
-        key = json.dumps([run.config["job"], values], sort_keys=True)
-        groups.setdefault(key, []).append(run)
-        settings[key] = {"job": run.config["job"], **values}
-    everything = set().union(*(values.keys() for values in settings.values()))
-    differing = sorted(
-        name
-        for name in everything
-        if len({_setting(values, name) for values in settings.values()}) > 1
-    )
+        settings = {"job": run.config["job"], **dict(flatten(run.config["settings"]))}
+        written = {key: json.dumps(value, sort_keys=True) for key, value in settings.items()}
+        groups[tuple(sorted(i for i in written.items() if not i[0].endswith("seed")))].append(run)
+    shared = set.intersection(*(set(key) for key in groups))
+    names = sorted({name for key in groups for name, _ in set(key) - shared})
     named: dict[str, list[Run]] = {}
     for key, group in groups.items():
-        told = ", ".join(f"{n.rpartition('.')[2]}={_setting(settings[key], n)}" for n in differing)
-        name = group[0].name if len(group) == 1 else told or group[0].config["job"]
+        values = dict(key)  # a setting that is missing is not the same as null
+        title = ", ".join(f"{n.rpartition('.')[2]}={values.get(n, '–')}" for n in names)
+        name = group[0].name if len(group) == 1 else title or group[0].config["job"]
         named[name if name not in named else f"{name} ({group[0].name})"] = group
     return named
-
-
-def _setting(values: Mapping[str, Any], name: str) -> str:
-    """Write a setting's value; one that is not there is not the same as null."""
-    return json.dumps(values[name]) if name in values else "–"
 
 
 def _interval(table: Array, metric: Metric, estimate: Estimate) -> Interval:
     if metric is ACCURACY and len(table) == 1:
         return wilson(int(table[0, :, 0].sum()), table.shape[1])
     return metric.within_bounds(estimate.interval())
+
+
+def _baseline(
+    metric: Metric, score: Mapping[str, Any], answers: Answers
+) -> Mapping[str, Any] | None:
+    """Return what always giving one answer scores by this metric, if the run's record names one."""
+    baseline: Mapping[str, Any] | None = score.get("baseline")
+    if baseline is None or metric.name == score["metric"]:
+        return baseline
+    if "answer" not in baseline or "prediction" not in metric.columns:
+        return None
+    constant = [{**row, "prediction": baseline["answer"]} for row in answers]
+    kept = {key: baseline[key] for key in ("name", "answer")}
+    return kept | {"value": metric.score(constant)}
 
 
 def _notes(
@@ -133,8 +137,7 @@ def _notes(
     features: Mapping[str, Array],
 ) -> list[str]:
     """List what makes a score doubtful."""
-    notes = []
-    notes += _computed_differently(runs)
+    notes = _computed_differently(runs)
     if len(runs) > 1 and len(conditions_of(runs)) == 1:
         notes.append("These runs differ in the seed alone: one condition, nothing to compare.")
     if "prediction" in metric.columns:
@@ -145,8 +148,12 @@ def _notes(
             )
             if verdict:
                 notes.append(f"{run.name} {verdict}.")
-    scores = {name: float(metric.finish(of_rows.sum(axis=0))) for name, of_rows in features.items()}
-    for names in identical_scores(scores):
+    by_score = defaultdict(list)
+    for name, of_rows in features.items():
+        by_score[float(metric.finish(of_rows.sum(axis=0)))].append(name)
+    for names in by_score.values():
+        if len(names) == 1:
+            continue
         given = {features[name].tobytes() for name in names}
         same = "example by example" if len(given) == 1 else "on different examples"
         notes.append(
@@ -160,12 +167,12 @@ def _notes(
 
 def _computed_differently(runs: Sequence[Run]) -> list[str]:
     """Say so where runs were computed in different precisions, which no setting shows."""
-    used: dict[str, list[str]] = {}
+    used = defaultdict(list)
     for run in runs:
         precision = run.config["resolved"].get("hardware", {}).get("precision")
         if precision:
-            used.setdefault(precision, []).append(run.name)
+            used[precision].append(run.name)
     if len(used) < 2:
         return []
-    told = "; ".join(f"{precision}: {', '.join(names)}" for precision, names in used.items())
-    return [f"These runs were computed in different precisions ({told})."]
+    listed = "; ".join(f"{precision}: {', '.join(names)}" for precision, names in used.items())
+    return [f"These runs were computed in different precisions ({listed})."]

@@ -1,12 +1,12 @@
 """Retrieved or made up? What a model's confidence says about its answers.
 
-A confidence is worth something if right answers have more of it than wrong ones (the area under
-the ROC curve: the chance that a right answer is surer than a wrong one), and if one may leave out
-the unsure answers and be right about the rest (risk against coverage; Geifman and El-Yaniv 2017).
-A threshold is chosen on answers whose truth is known and holds for others by a test, not by hope.
+A confidence is useful if right answers have more of it than wrong ones (the area under the ROC
+curve: the chance that a right answer is surer than a wrong one), and if leaving out the unsure
+answers leaves fewer wrong ones (risk against coverage; Geifman and El-Yaniv 2017). A threshold is
+chosen on answers whose truth is known; a statistical test makes sure that it holds for others.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -19,17 +19,17 @@ BINS = 10
 MANY, PROMISE, MODEST_PROMISE = 300, 0.9, 0.8
 """Share of right answers that a threshold promises; more can be shown on many people."""
 DOUBT = 0.05
-"""How likely the promise may be broken on other people by bad luck in choosing."""
+"""Probability that a threshold breaks its promise by chance."""
 STARTS = (0.25, 0.5)
-"""Shares of the answers, the surest, that the search for a threshold starts with."""
+"""Shares of the surest answers that the search for a threshold starts with."""
 STEPS = 20
-"""How many thresholds are tried at most, from a start to all answers."""
+"""Most thresholds that are tried, from a start to all answers."""
 
 Verdict = Literal["retrieved", "unsure", "made up"]
 
 
 class Curve(NamedTuple):
-    """The error among the surest answers, for every share of them that is given."""
+    """The error rate among the surest answers, for every share of answers given."""
 
     coverage: Float[np.ndarray, " N"]
     risk: Float[np.ndarray, " N"]
@@ -49,7 +49,7 @@ class Area(NamedTuple):
 
 @dataclass(frozen=True)
 class Threshold:
-    """Answers beyond it are right, or wrong, as often as promised."""
+    """Answers beyond it are right, or wrong, at least as often as promised."""
 
     value: float
     promise: float
@@ -69,16 +69,12 @@ class Thresholds:
     """On how many answers."""
 
     def verdict(self, confidence: float) -> Verdict:
-        """Say what to think of an answer."""
+        """Judge an answer by its confidence."""
         if self.retrieved and confidence >= self.retrieved.value:
             return "retrieved"
         if self.made_up and confidence <= self.made_up.value:
             return "made up"
         return "unsure"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it ready for JSON."""
-        return asdict(self)
 
 
 def roc_area(scores: ArrayLike, positive: ArrayLike) -> Area | None:
@@ -118,12 +114,12 @@ def risk_coverage(confidence: ArrayLike, right: ArrayLike) -> Curve:
     return Curve(given / len(shares), 1 - np.cumsum(shares) / given)
 
 
-def surest_share(confidence: ArrayLike, right: ArrayLike, *, share: float = 0.5) -> dict[str, Any]:
-    """Return the accuracy of the most confident answers, by default of half of them."""
+def surest_half(confidence: ArrayLike, right: ArrayLike) -> dict[str, Any]:
+    """Return the accuracy of the more confident half of the answers."""
     _, shares = _surest_first(confidence, right)
-    n = max(1, round(share * len(shares)))
+    n = max(1, round(0.5 * len(shares)))
     hits = round(float(shares[:n].sum()))
-    return {"share": share, "n": n, "value": hits / n, "interval": list(wilson(hits, n))}
+    return {"share": 0.5, "n": n, "value": hits / n, "interval": list(wilson(hits, n))}
 
 
 def calibration_error(confidence: ArrayLike, right: ArrayLike) -> float:

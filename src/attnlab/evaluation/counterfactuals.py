@@ -1,7 +1,8 @@
 """Which part of a name drives an answer that the model cannot know?
 
-A person of whom nothing was read gets an answer all the same. One part of the name is replaced by
-that of another such name: the more often the answer changes, the more it hung on that part.
+Asked about a person it has read nothing about, the model answers all the same. One part of the name
+is replaced by that of another such name: the more often the answer changes, the more that part
+matters.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from attnlab.evaluation.resampling import Bootstrap
+from attnlab.evaluation.bootstrap import Bootstrap
 
 PARTS = ("first", "middle", "last", "all")
 
@@ -28,30 +29,33 @@ def names_asked(questions: Sequence[str]) -> list[str]:
 def replaced(
     names: Sequence[str], part: str, *, count: int, generator: np.random.Generator
 ) -> list[list[str]]:
-    """Replace a part of every name by those of others, so often; a name may not have that part."""
-    given = [_part(name.split(), part) for name in names]
-    pool = sorted({words for words in given if words})
-    return [
-        [_with(name.split(), part, other) for other in _draw(pool, words, count, generator)]
-        if words
-        else []
-        for name, words in zip(names, given, strict=True)
-    ]
+    """Replace a part of every name that has it by that of up to ``count`` other names."""
+    split = [name.split() for name in names]
+    own = [tuple(words[_place(words, part)]) for words in split]
+    pool = sorted({words for words in own if words})
+    variants: list[list[str]] = []
+    for words, given in zip(split, own, strict=True):
+        others = [other for other in pool if other != given] if given else []
+        chosen = generator.permutation(len(others))[:count].tolist() if given else []
+        place = _place(words, part)
+        before, after = words[: place.start], words[place.stop :]
+        variants.append([" ".join([*before, *others[i], *after]) for i in chosen])
+    return variants
 
 
 def driven_by(changed: Mapping[str, Sequence[Sequence[bool]]]) -> dict[str, Any]:
-    """Say for every part how often the answer changed, a mean over people with its interval."""
-    told = {}
+    """Return for every part how often the answer changed: the mean over people, with interval."""
+    found = {}
     for part, people in changed.items():
         shares = np.array([[np.mean(one) for one in people if len(one)]])
         if shares.size:
             estimate = Bootstrap.of_means([shares]).score(0)
-            told[part] = {
+            found[part] = {
                 "changed": estimate.value,
                 "interval": list(estimate.interval()),
                 "n": shares.size,
             }
-    return told
+    return found
 
 
 def _shared(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -60,27 +64,8 @@ def _shared(rows: Sequence[Sequence[str]]) -> list[str]:
     return [column[0] for column in takewhile(lambda c: len(set(c)) == 1 < len(c), columns)]
 
 
-def _part(words: Sequence[str], part: str) -> tuple[str, ...]:
-    parts = {"first": words[:1], "middle": words[1:-1], "last": words[1:][-1:], "all": words}
-    return tuple(parts[part])
-
-
-def _with(words: Sequence[str], part: str, other: Sequence[str]) -> str:
-    parts = {
-        "first": [*other, *words[1:]],
-        "middle": [*words[:1], *other, *words[-1:]],
-        "last": [*words[:-1], *other],
-        "all": other,
-    }
-    return " ".join(parts[part])
-
-
-def _draw(
-    pool: Sequence[tuple[str, ...]],
-    own: tuple[str, ...],
-    count: int,
-    generator: np.random.Generator,
-) -> list[tuple[str, ...]]:
-    others = [words for words in pool if words != own]
-    chosen = generator.permutation(len(others))[:count]
-    return [others[index] for index in chosen.tolist()]
+def _place(words: Sequence[str], part: str) -> slice:
+    """Return where a part of a name stands; a single word is a first name."""
+    n = len(words)
+    places = {"first": (0, 1), "middle": (1, n - 1), "last": (max(1, n - 1), n), "all": (0, n)}
+    return slice(*places[part])

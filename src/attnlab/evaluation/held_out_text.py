@@ -18,7 +18,7 @@ SPLIT = "held_out_text"
 
 def score_text(rows: Answers, *, characters: int, guessing: float) -> dict[str, Any]:
     """Score rows of losses with their interval; ``guessing`` is the perplexity of the baseline."""
-    from attnlab.evaluation.resampling import Bootstrap
+    from attnlab.evaluation.bootstrap import Bootstrap
 
     estimate = Bootstrap([PERPLEXITY.features([rows])], PERPLEXITY.finish).score(0)
     return {

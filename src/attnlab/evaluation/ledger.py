@@ -1,7 +1,7 @@
 """The split ledger: what each split holds, and what occurs in two of them.
 
-A row is a mapping of fields. Overlaps are told apart: the whole row; the input with another label,
-or with none where one of the two has no labels; and each input field by itself, such as a passage
+A row is a mapping of fields. Overlaps are counted by kind: the whole row; the input with another
+label, or without one if a split has no labels; and each input field by itself, such as a passage
 that two questions share.
 """
 

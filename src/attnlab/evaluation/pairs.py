@@ -4,18 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+from attnlab.evaluation.bootstrap import Array, Bootstrap, Estimate
 from attnlab.evaluation.intervals import Interval
 from attnlab.evaluation.metrics import ACCURACY, Metric
-from attnlab.evaluation.paired import (
+from attnlab.evaluation.significance import (
+    SIGNIFICANT,
     examples_needed,
     holm,
     mcnemar,
     smallest_difference,
     swap_rows,
 )
-from attnlab.evaluation.resampling import Array, Bootstrap, Estimate
 
-SIGNIFICANT = 0.05
 SHOWN_SPREADS = 2.8  # 1.96 + 0.84: found at 5 % four times in five
 
 
@@ -46,18 +46,20 @@ def compare_pairs(
         for (i, j), estimate in zip(chosen, estimates, strict=True)
     ]
     corrected, pairs = holm([p for p, _ in tests]), []
-    for number, (i, j) in enumerate(chosen):
+    for (i, j), estimate, (p, method), corrected_p in zip(
+        chosen, estimates, tests, corrected, strict=True
+    ):
         pair = Pair(
             first=names[i],
             second=names[j],
-            difference=estimates[number].value,
-            interval=estimates[number].interval(),
-            p_value=tests[number][0],
-            corrected_p=corrected[number],
-            method=tests[number][1],
+            difference=estimate.value,
+            interval=estimate.interval(),
+            p_value=p,
+            corrected_p=corrected_p,
+            method=method,
             verdict="",
         )
-        power = _power(tables[i], tables[j], metric, estimates[number])
+        power = _power(tables[i], tables[j], metric, estimate)
         verdict = pair_verdict(pair, metric, n=tables[i].shape[1], of=len(chosen), power=power)
         pairs.append(replace(pair, verdict=verdict))
     return pairs
@@ -68,13 +70,8 @@ def _test(first: Array, second: Array, metric: Metric, estimate: Estimate) -> tu
     if len(first) > 1 or len(second) > 1:
         return estimate.p_value(), "over seeds and examples"
     if metric is ACCURACY:
-        return mcnemar(_right(first), _right(second)), "exact McNemar"
+        return mcnemar(first[0, :, 0], second[0, :, 0]), "exact McNemar"
     return swap_rows(first[0], second[0], metric.finish), "paired permutation"
-
-
-def _right(table: Array) -> list[bool]:
-    """Return which examples the only run of a condition has right."""
-    return [bool(value) for value in table[0, :, 0]]
 
 
 def _power(first: Array, second: Array, metric: Metric, estimate: Estimate) -> str:

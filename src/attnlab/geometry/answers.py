@@ -5,20 +5,20 @@ families: keys of unit length, and keys of any length. Random instances on which
 right (the target is out of every query's reach) do not count.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
 
 from attnlab.errors import UserError
-from attnlab.geometry.expressions import LARGE_NUMBER, as_rows, evaluate, names_of
+from attnlab.geometry.diagnosis import Diagnosis, diagnose
+from attnlab.geometry.expressions import as_rows, evaluate, names_of, vector_of
 from attnlab.geometry.instance import Instance, weights_of
 from attnlab.geometry.repair import repair_key, with_key
+from attnlab.geometry.scale import Ray, follow_multiples
 from attnlab.geometry.weights import solve_weights
 
-TOLERANCE = 0.05
-"""What the assignment accepts."""
 UNIT_TOLERANCE = 1e-6
 FAMILIES = {"unit": "keys of unit length", "any": "keys of any length"}
 
@@ -35,6 +35,8 @@ class Exercise:
     """The unchanged query of such a task, as an expression in the old keys."""
     unit: bool = False
     """Whether the new key must have length 1."""
+    tolerance: float = 0.05
+    """The error of the output up to which an answer is right; the assignment's by default."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,10 +50,7 @@ class Attempt:
     weight_error: float
     breaks_length: bool
     """Whether the key should have length 1 and does not."""
-
-    def passes(self, tolerance: float) -> bool:
-        """Whether the assignment would accept it."""
-        return self.error <= tolerance and not self.breaks_length
+    passes: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +72,11 @@ class AnswerReport:
 
     text: str
     here: Attempt
-    passes: bool
     elsewhere: tuple[Trials, ...]
+    diagnosis: Diagnosis | None
+    """Where the error comes from, if the answer is one query."""
+    ray: Ray | None
+    """How the error changes along the query's multiples."""
 
     @property
     def is_general(self) -> bool | None:
@@ -84,38 +86,29 @@ class AnswerReport:
         return all(trials.passed == trials.tried for trials in self.elsewhere)
 
 
-@dataclass(frozen=True, eq=False)
-class Rules:
-    """How an answer is judged."""
-
-    tolerance: float = TOLERANCE
-    draws: int = 200
-    """Random instances a family."""
-    large: float = LARGE_NUMBER
-    """What S stands for."""
-    seed: int = 0
-
-
 def check_answer(
-    text: str, instance: Instance, *, task: Exercise, rules: Rules | None = None
+    text: str, instance: Instance, *, task: Exercise, draws: int = 200
 ) -> AnswerReport:
-    """Try an answer on an instance, and on random ones of the same shape."""
-    rules = rules or Rules()
+    """Try an answer on an instance, and on random ones of the same shape: ``draws`` per family."""
     if task.target.shape[1] != instance.n_tokens:
         raise UserError(
             f"the task is about {task.target.shape[1]} tokens, the instance has"
             f" {instance.n_tokens}: they must be the same."
         )
-    here = attempt(text, instance, task=task, large=rules.large)
-    elsewhere = tuple(_trials(text, f, like=instance, task=task, rules=rules) for f in FAMILIES)
-    return AnswerReport(text, here, here.passes(rules.tolerance), elsewhere)
+    here = attempt(text, instance, task=task)
+    drawn = {family: random_instances(family, instance, draws=draws) for family in FAMILIES}
+    elsewhere = tuple(_trials(text, *one, task=task) for one in drawn.items())
+    diagnosis = ray = None
+    if task.token is None and len(task.target) == 1:
+        (target,), (query,) = task.target, here.value
+        diagnosis = diagnose(instance, query, target=target)
+        ray = follow_multiples(text, instance, target=target, tolerance=task.tolerance)
+    return AnswerReport(text, here, elsewhere, diagnosis, ray)
 
 
-def attempt(
-    text: str, instance: Instance, *, task: Exercise, large: float = LARGE_NUMBER
-) -> Attempt:
+def attempt(text: str, instance: Instance, *, task: Exercise) -> Attempt:
     """Work out an answer on one instance and measure what attention then gives."""
-    names = names_of(instance, large=large)
+    names = names_of(instance)
     rows, width = len(task.target), instance.keys.shape[1]
     if task.token is None:
         queries = value = as_rows(evaluate(text, names), rows=rows, width=width)
@@ -125,13 +118,16 @@ def attempt(
         value = as_rows(evaluate(text, {**names, "q": queries[0]}), rows=1, width=width)
         met = with_key(instance, task.token, value[0])
     weights = np.stack([weights_of(met.keys, query) for query in queries])
-    error = np.abs((weights - task.target) @ met.values).max()
-    off_length = task.unit and abs(float(np.linalg.norm(value)) - 1) > UNIT_TOLERANCE
+    error = float(np.abs((weights - task.target) @ met.values).max())
     weight_error = float(np.abs(weights - task.target).max())
-    return Attempt(value, weights, float(error), weight_error, off_length)
+    off_length = task.unit and abs(float(np.linalg.norm(value)) - 1) > UNIT_TOLERANCE
+    passes = error <= task.tolerance and not off_length
+    return Attempt(value, weights, error, weight_error, off_length, passes)
 
 
-def random_instances(family: str, like: Instance, *, draws: int, seed: int) -> Iterator[Instance]:
+def random_instances(
+    family: str, like: Instance, *, draws: int, seed: int = 0
+) -> Iterator[Instance]:
     """Draw keys and values of the same shapes; the family says how long keys are."""
     for draw in range(draws):
         generator = np.random.default_rng([seed, list(FAMILIES).index(family), draw])
@@ -141,32 +137,27 @@ def random_instances(family: str, like: Instance, *, draws: int, seed: int) -> I
         yield Instance(keys, generator.normal(size=like.values.shape))
 
 
-def _trials(text: str, family: str, *, like: Instance, task: Exercise, rules: Rules) -> Trials:
+def _trials(text: str, family: str, instances: Iterable[Instance], *, task: Exercise) -> Trials:
     tried = passed = 0
     worst, first, first_error = 0.0, None, None
-    for instance in random_instances(family, like, draws=rules.draws, seed=rules.seed):
-        if not _can_be_right(instance, task, rules):
+    for instance in instances:
+        if not _can_be_right(instance, task):
             continue
-        made = attempt(text, instance, task=task, large=rules.large)
-        tried, passed = tried + 1, passed + made.passes(rules.tolerance)
+        made = attempt(text, instance, task=task)
+        tried, passed = tried + 1, passed + made.passes
         worst = max(worst, made.error)
-        if first is None and not made.passes(rules.tolerance):
+        if first is None and not made.passes:
             first, first_error = instance, made.error
     return Trials(family, tried, passed, worst, first, first_error)
 
 
-def _can_be_right(instance: Instance, task: Exercise, rules: Rules) -> bool:
+def _can_be_right(instance: Instance, task: Exercise) -> bool:
     """Whether some answer is right on an instance."""
     if task.token is None:
         return all(solve_weights(instance.keys, row).verdict != "never" for row in task.target)
-    names = names_of(instance, large=rules.large)
-    value = evaluate(task.query or "0", names)
-    (query,) = as_rows(value, rows=1, width=instance.keys.shape[1])
+    width = instance.keys.shape[1]
+    query = vector_of(task.query or "0", names_of(instance), width=width, what="query")
+    (target,), unit = task.target, task.unit
     return repair_key(
-        instance,
-        query,
-        token=task.token,
-        target=task.target[0],
-        tolerance=rules.tolerance,
-        unit=task.unit,
+        instance, query, token=task.token, target=target, tolerance=task.tolerance, unit=unit
     ).attained

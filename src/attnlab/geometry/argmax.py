@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from attnlab.geometry.instance import Instance, output_of, weights_of
+from attnlab.geometry.instance import Instance
+from attnlab.geometry.shapes import Keys, Output, Vector
 
 TIE = 1e-12
 """Scores that differ by less than this share of their size are tied."""
@@ -24,7 +25,7 @@ class HardAttention:
     scores: Float[np.ndarray, "S"]
     winners: tuple[int, ...]
     """The tokens with the highest score; more than one is a tie."""
-    output: Float[np.ndarray, "E"]
+    output: Output
     """The winner's value; after a tie their mean, which is what softmax(β·scores) tends to."""
     radius: float
     """How far the query may move, in any direction, before the winners change; 0 after a tie."""
@@ -35,29 +36,7 @@ class HardAttention:
         return len(self.winners) > 1
 
 
-@dataclass(frozen=True, eq=False)
-class HardAndSoft:
-    """Argmax attention beside softmax, for one query."""
-
-    instance: Instance
-    query: Float[np.ndarray, "D"]
-    hard: HardAttention
-    soft_weights: Float[np.ndarray, "S"]
-    soft_output: Float[np.ndarray, "E"]
-
-
-def hard_and_soft(instance: Instance, query: Float[np.ndarray, "D"]) -> HardAndSoft:
-    """Answer one query with both."""
-    return HardAndSoft(
-        instance,
-        query,
-        argmax_attention(instance, query),
-        weights_of(instance.keys, query),
-        output_of(instance, query),
-    )
-
-
-def argmax_attention(instance: Instance, query: Float[np.ndarray, "D"]) -> HardAttention:
+def argmax_attention(instance: Instance, query: Vector) -> HardAttention:
     """Return the value of the key that is most similar to the query."""
     scores = instance.keys @ query
     slack = TIE * float((np.abs(instance.keys) @ np.abs(query)).max())
@@ -68,9 +47,7 @@ def argmax_attention(instance: Instance, query: Float[np.ndarray, "D"]) -> HardA
     )
 
 
-def _radius(
-    keys: Float[np.ndarray, "S D"], scores: Float[np.ndarray, "S"], winners: np.ndarray
-) -> float:
+def _radius(keys: Keys, scores: Float[np.ndarray, "S"], winners: np.ndarray) -> float:
     """Find the nearest query at which another key catches up with the winner."""
     best = int(winners[0])
     distances = np.linalg.norm(keys - keys[best], axis=1)

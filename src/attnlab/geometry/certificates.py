@@ -17,6 +17,7 @@ import numpy as np
 from jaxtyping import Float
 
 from attnlab.geometry.faces import cutoff, expose, rounding, smallest_solution, spread
+from attnlab.geometry.shapes import Keys, Vector, Weights, numbers_of
 
 TOLERANCE, LOG_TOLERANCE = 1e-8, 1e-11
 AFFINE = 1e-9
@@ -43,14 +44,14 @@ class Certificate:
             return None
         return float(1 / (1 + np.exp(-(shares * np.log(shares)).sum())))
 
-    def log_sum(self, target: Float[np.ndarray, "S"]) -> float:
+    def log_sum(self, target: Weights) -> float:
         """Give Σ c_i log p_i, which is 0 for the weights of any query; −∞ if p_i = 0 counts."""
         counts = self.dependency != 0
         with np.errstate(divide="ignore"):
             return float(self.dependency[counts] @ np.log(target[counts]))
 
 
-def no_face(keys: Float[np.ndarray, "S D"], target: Float[np.ndarray, "S"]) -> Certificate | None:
+def no_face(keys: Keys, target: Weights) -> Certificate | None:
     """Prove that no direction puts just the target's support first; None if one does."""
     face = target > 0
     found = expose(keys, face)
@@ -63,13 +64,11 @@ def no_face(keys: Float[np.ndarray, "S D"], target: Float[np.ndarray, "S"]) -> C
     if face.sum() == 1:
         reason = f"key {int(face.argmax())} is a mean of other keys"
     else:
-        reason = f"a mean of other keys lies in the affine hull of keys {_listed(face)}"
+        reason = f"a mean of other keys lies in the affine hull of keys {numbers_of(face)}"
     return Certificate(dependency, reason)
 
 
-def not_affine(
-    keys: Float[np.ndarray, "S D"], target: Float[np.ndarray, "S"]
-) -> Certificate | None:
+def not_affine(keys: Keys, target: Weights) -> Certificate | None:
     """Prove that the target's logs are no affine function of its support's keys; None if they are.
 
     What is left of the logs after the best fit is at right angles to every affine function.
@@ -85,13 +84,12 @@ def not_affine(
     dependency = np.zeros(len(keys))
     dependency[face] = left / most
     return Certificate(
-        dependency, f"log weights that are affine in keys {_listed(face)} cannot have these values"
+        dependency,
+        f"log weights that are affine in keys {numbers_of(face)} cannot have these values",
     )
 
 
-def shortest_query(
-    keys: Float[np.ndarray, "S D"], target: Float[np.ndarray, "S"]
-) -> Float[np.ndarray, "D"]:
+def shortest_query(keys: Keys, target: Weights) -> Vector:
     """Give the shortest query whose scores on the support come nearest to the target's logs."""
     face = target > 0
     centred = keys[face] - keys[face].mean(axis=0)
@@ -99,9 +97,7 @@ def shortest_query(
     return smallest_solution(centred, logs - logs.mean(), cutoff=cutoff(keys))
 
 
-def objections(
-    certificate: Certificate, keys: Float[np.ndarray, "S D"], target: Float[np.ndarray, "S"]
-) -> list[str]:
+def objections(certificate: Certificate, keys: Keys, target: Weights) -> list[str]:
     """List what is wrong with a certificate; none if it proves that the target is out of reach."""
     c, face = certificate.dependency, target > 0
     size = float(np.abs(c).sum())
@@ -123,14 +119,10 @@ def objections(
 
 
 def _affine_coordinates(
-    points: Float[np.ndarray, "N D"], inside: Float[np.ndarray, "D"], *, cutoff: float
+    points: Float[np.ndarray, "N D"], inside: Vector, *, cutoff: float
 ) -> Float[np.ndarray, "N"]:
     """Write a point of the affine hull as shares of the points that sum to 1."""
     centre = points.mean(axis=0)
     away = smallest_solution((points - centre).T, inside - centre, cutoff=cutoff)
     coordinates: np.ndarray = 1 / len(points) + away - away.mean()
     return coordinates
-
-
-def _listed(mask: np.ndarray) -> str:
-    return ", ".join(str(i) for i in np.flatnonzero(mask))

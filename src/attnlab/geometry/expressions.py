@@ -15,21 +15,22 @@ from jaxtyping import Float
 
 from attnlab.errors import UserError, did_you_mean
 from attnlab.geometry.instance import LARGEST, Instance
+from attnlab.geometry.shapes import Vector
 
 Value = float | np.ndarray
 """A number, a vector or a matrix."""
 
 LONGEST = 300
 LARGE_NUMBER = 1e6
-"""What S stands for unless told otherwise."""
+"""What S stands for."""
 TYPOGRAPHY = str.maketrans("−–·×∗\n\t", "--***  ")  # as pasted from a document
 ALLOWED = "Allowed: numbers, [..], + - * /, parentheses, mean, sum, norm, dot and the names"
 KINDS = ("a number", "a vector", "a matrix")
 
 
-def names_of(instance: Instance, *, large: float = LARGE_NUMBER) -> dict[str, Value]:
+def names_of(instance: Instance) -> dict[str, Value]:
     """Give what an answer may speak of: k0 …, v0 …, K, V and the large number S."""
-    names: dict[str, Value] = {"K": instance.keys, "V": instance.values, "S": large}
+    names: dict[str, Value] = {"K": instance.keys, "V": instance.values, "S": LARGE_NUMBER}
     for i in range(instance.n_tokens):
         names[f"k{i}"], names[f"v{i}"] = instance.keys[i], instance.values[i]
     return names
@@ -48,9 +49,7 @@ def evaluate(text: str, names: Mapping[str, Value], *, what: str = "answer") -> 
     return value
 
 
-def vector_of(
-    text: str, names: Mapping[str, Value], *, width: int, what: str
-) -> Float[np.ndarray, "D"]:
+def vector_of(text: str, names: Mapping[str, Value], *, width: int, what: str) -> Vector:
     """Read one vector."""
     row: np.ndarray = as_rows(evaluate(text, names, what=what), rows=1, width=width, what=what)[0]
     return row

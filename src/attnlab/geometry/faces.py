@@ -13,6 +13,8 @@ import numpy as np
 from jaxtyping import Bool, Float
 from scipy.optimize import nnls
 
+from attnlab.geometry.shapes import Keys, Tokens, Vector
+
 TOLERANCE = 1e-9
 """A margin below this share of the points' size counts as none."""
 ROUNDING = 1e-13
@@ -23,7 +25,7 @@ ROUNDING = 1e-13
 class Separation:
     """A direction with all points above zero, or else a mean of the points that is zero."""
 
-    direction: Float[np.ndarray, "D"]
+    direction: Vector
     """Of unit length, with the largest margin; all zero if there is none."""
     margin: float
     """The least score of a point along it; 0 if no direction has all points above zero."""
@@ -52,7 +54,7 @@ def separate(points: Float[np.ndarray, "N D"], *, size: float) -> Separation:
     return Separation(nearest / length, margin * size, shares)
 
 
-def expose(keys: Float[np.ndarray, "S D"], face: Bool[np.ndarray, "S"]) -> Separation:
+def expose(keys: Keys, face: Tokens) -> Separation:
     """Look for a direction that scores the keys of ``face`` alike and all others lower.
 
     The combination is one of the other keys; without a margin it lies in the face's affine hull.
@@ -63,27 +65,25 @@ def expose(keys: Float[np.ndarray, "S D"], face: Bool[np.ndarray, "S"]) -> Separ
     return Separation(found.direction @ across, found.margin, found.combination)
 
 
-def orthogonal_to_face(
-    keys: Float[np.ndarray, "S D"], face: Bool[np.ndarray, "S"]
-) -> Float[np.ndarray, "R D"]:
+def orthogonal_to_face(keys: Keys, face: Tokens) -> Float[np.ndarray, "R D"]:
     """Give an orthonormal basis of the directions along which the keys of a face do not differ."""
     centred = keys[face] - keys[face].mean(axis=0)
     _, singular, basis = np.linalg.svd(centred, full_matrices=True)
     return basis[int((singular > cutoff(keys)).sum()) :]
 
 
-def spread(keys: Float[np.ndarray, "S D"]) -> float:
+def spread(keys: Keys) -> float:
     """The largest distance of a key from their mean; 0 if they are equal but for rounding."""
     furthest = float(np.linalg.norm(keys - keys.mean(axis=0), axis=1).max())
     return furthest if furthest > rounding(keys) else 0.0
 
 
-def cutoff(keys: Float[np.ndarray, "S D"]) -> float:
+def cutoff(keys: Keys) -> float:
     """The distance below which keys count as equal: far from zero, rounding makes it larger."""
     return max(TOLERANCE * spread(keys), rounding(keys))
 
 
-def rounding(keys: Float[np.ndarray, "S D"]) -> float:
+def rounding(keys: Keys) -> float:
     """How far differences of keys may be off because their last digits are rounded."""
     return 64 * float(np.finfo(float).eps) * float(np.abs(keys).max())
 
@@ -98,9 +98,7 @@ def smallest_solution(
     return solution
 
 
-def smallest_face_at_zero(
-    points: Float[np.ndarray, "N D"],
-) -> tuple[Bool[np.ndarray, "N"], Float[np.ndarray, "D"]]:
+def smallest_face_at_zero(points: Float[np.ndarray, "N D"]) -> tuple[Bool[np.ndarray, "N"], Vector]:
     """Give the points of the smallest face of their hull that holds zero, and a direction.
 
     Along the direction these points score zero and all others more: a mean of the points that is

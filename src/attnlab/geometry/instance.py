@@ -12,6 +12,7 @@ from jaxtyping import Float
 from scipy.special import softmax
 
 from attnlab.errors import UserError
+from attnlab.geometry.shapes import Keys, Output, Values, Vector, Weights
 
 LARGEST = 1e100
 """Beyond it, products of coordinates overflow."""
@@ -21,8 +22,8 @@ LARGEST = 1e100
 class Instance:
     """The keys and values that a query meets."""
 
-    keys: Float[np.ndarray, "S D"]
-    values: Float[np.ndarray, "S E"]
+    keys: Keys
+    values: Values
 
     @property
     def n_tokens(self) -> int:
@@ -42,7 +43,7 @@ def make_instance(keys: Any, values: Any | None = None) -> Instance:
     return Instance(k, v)
 
 
-def matrix(rows: Any, name: str) -> Float[np.ndarray, "S D"]:
+def matrix(rows: Any, name: str) -> Keys:
     """Read a table of numbers: at least one row, all rows equally long."""
     lengths = [len(row) for row in rows] if _has_rows(rows) else []
     if not lengths or not lengths[0]:
@@ -58,7 +59,7 @@ def matrix(rows: Any, name: str) -> Float[np.ndarray, "S D"]:
     return _numbers(rows, name, ndim=2)
 
 
-def vector(numbers: Any, name: str, *, length: int) -> Float[np.ndarray, "D"]:
+def vector(numbers: Any, name: str, *, length: int) -> Vector:
     """Read a list of ``length`` numbers."""
     if not hasattr(numbers, "__len__") or len(numbers) != length:
         raise UserError(f"{name} = {numbers!r} must be a list of {length} numbers.")
@@ -88,22 +89,18 @@ def _numbers(source: Any, name: str, *, ndim: int) -> Float[np.ndarray, "..."]:
     return array
 
 
-def weights_of(
-    keys: Float[np.ndarray, "S D"], query: Float[np.ndarray, "D"]
-) -> Float[np.ndarray, "S"]:
+def weights_of(keys: Keys, query: Vector) -> Weights:
     """Share out one unit of attention among the keys."""
     weights: np.ndarray = softmax(keys @ query)
     return weights
 
 
-def output_of(instance: Instance, query: Float[np.ndarray, "D"]) -> Float[np.ndarray, "E"]:
+def output_of(instance: Instance, query: Vector) -> Output:
     """Mix the values by their weights."""
     output: np.ndarray = weights_of(instance.keys, query) @ instance.values
     return output
 
 
-def output_error(
-    instance: Instance, query: Float[np.ndarray, "D"], *, target: Float[np.ndarray, "S"]
-) -> float:
+def output_error(instance: Instance, query: Vector, *, target: Weights) -> float:
     """Say how far the output is, in its worst coordinate, from the mean by the wanted weights."""
     return float(np.abs(output_of(instance, query) - target @ instance.values).max())

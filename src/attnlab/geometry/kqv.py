@@ -5,7 +5,7 @@ u_c + u_b. With k = q = v = x each token finds itself. Matrices let a token ask 
 return something else of it: the second is to give u_b, the first u_b − u_c.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,7 @@ from scipy.special import softmax
 
 from attnlab.errors import UserError
 from attnlab.geometry.examples import word_tokens, word_vectors
-from attnlab.geometry.targets import token_index
+from attnlab.geometry.shapes import Vector
 
 LONGEST_WORD = 1e6
 
@@ -42,7 +42,7 @@ class Rate:
 
     betas: tuple[float, ...]
     errors: Float[np.ndarray, "N W"]
-    """A row a β, a column a wanted token."""
+    """One row per β, one column per wanted token."""
     rate: float
     """Of the relative error (over β), by a straight line through the last two points."""
 
@@ -52,38 +52,11 @@ class Alone:
     """What the second token gets without matrices, after a word was added to it."""
 
     added: str
-    token: Float[np.ndarray, "D"]
-    context: Float[np.ndarray, "D"]
+    token: Vector
+    context: Vector
     to_itself: float
     """How far the context is from the token itself."""
     to_u_b: float
-
-
-@dataclass(frozen=True, eq=False)
-class Checked:
-    """What proposed matrices do on the assignment's sentence."""
-
-    beta: float
-    matrices: Matrices
-    contexts: Contexts
-    wanted: dict[int, Float[np.ndarray, "D"]]
-    errors: dict[int, float]
-    rate: Rate
-    tolerance: float
-
-    @property
-    def passes(self) -> bool:
-        """Whether every wanted context is near enough at this length of the words."""
-        return max(self.errors.values()) <= self.tolerance
-
-
-@dataclass(frozen=True, eq=False)
-class KqvExplained:
-    """Self-attention without matrices, then with those of the construction or a user's."""
-
-    without: tuple[Alone, ...]
-    checked: Checked
-    is_construction: bool
 
 
 def identity_matrices(width: int) -> Matrices:
@@ -91,15 +64,14 @@ def identity_matrices(width: int) -> Matrices:
     return Matrices(np.eye(width), np.eye(width), np.eye(width))
 
 
-def construction(beta: float) -> Matrices:
-    """V = (u_b u_bᵀ − u_c u_cᵀ)/β², K = I, Q = (u_d u_aᵀ + u_c u_dᵀ)/β²."""
-    a, b, c, d = word_vectors(beta)
+def construction() -> Matrices:
+    """V = (u_b u_bᵀ − u_c u_cᵀ)/β², K = I, Q = (u_d u_aᵀ + u_c u_dᵀ)/β²: the same for every β."""
+    a, b, c, d = word_vectors(1.0)
     value = np.outer(b, b) - np.outer(c, c)
-    query = np.outer(d, a) + np.outer(c, d)
-    return Matrices(np.eye(len(a)), query / beta**2, value / beta**2)
+    return Matrices(np.eye(len(a)), np.outer(d, a) + np.outer(c, d), value)
 
 
-def wanted_contexts(beta: float) -> dict[int, Float[np.ndarray, "D"]]:
+def wanted_contexts(beta: float) -> dict[int, Vector]:
     """What the assignment asks for: c₂ ≈ u_b and c₁ ≈ u_b − u_c, counted from 0 here."""
     _, b, c, _ = word_vectors(beta)
     return {1: b, 0: b - c}
@@ -112,32 +84,20 @@ def self_attention(tokens: Float[np.ndarray, "T D"], matrices: Matrices) -> Cont
     return Contexts(weights, weights @ (tokens @ matrices.value.T))
 
 
-def context_errors(
-    tokens: Float[np.ndarray, "T D"],
-    matrices: Matrices,
-    *,
-    wanted: Mapping[int, Float[np.ndarray, "D"]],
-) -> dict[int, float]:
+def context_errors(beta: float, matrices: Matrices) -> dict[int, float]:
     """Say how far each wanted context is off, in its worst coordinate."""
-    outputs = self_attention(tokens, matrices).outputs
+    outputs = self_attention(word_tokens(beta), matrices).outputs
     return {
-        token: float(np.abs(outputs[token_index(len(tokens), token)] - context).max())
-        for token, context in wanted.items()
+        token: float(np.abs(outputs[token] - context).max())
+        for token, context in wanted_contexts(beta).items()
     }
 
 
-def rate_in_beta(
-    build: Callable[[float], Matrices] = construction,
-    *,
-    betas: Sequence[float] = (1, 1.5, 2, 2.5, 3),
-) -> Rate:
+def rate_in_beta(matrices: Matrices, *, betas: Sequence[float] = (1, 1.5, 2, 2.5, 3)) -> Rate:
     """Try proposed matrices on the assignment's sentence for longer and longer words."""
     if len(betas) < 2 or any(not beta > 0 for beta in betas) or list(betas) != sorted(set(betas)):
         raise UserError(f"betas = {list(betas)} must be two or more rising numbers above 0.")
-    errors = np.array([
-        list(context_errors(word_tokens(b), build(b), wanted=wanted_contexts(b)).values())
-        for b in betas
-    ])  # fmt: skip
+    errors = np.array([list(context_errors(b, matrices).values()) for b in betas])
     relative = errors.max(axis=1) / np.array(betas)
     squares = np.square(betas)
     tiny = np.finfo(float).tiny
@@ -156,13 +116,3 @@ def without_matrices(beta: float) -> tuple[Alone, ...]:
         apart = (float(np.abs(context - other).max()) for other in (tokens[1], words["b"]))
         found.append(Alone(f"u_{added}" if added else "nothing", tokens[1], context, *apart))
     return tuple(found)
-
-
-def check_matrices(beta: float, matrices: Matrices, *, tolerance: float) -> Checked:
-    """Try proposed matrices on the assignment's sentence, here and for other lengths of words."""
-    if not 0 < beta <= LONGEST_WORD:
-        raise UserError(f"beta = {beta:g} is not possible: above 0, up to {LONGEST_WORD:g}.")
-    tokens, wanted = word_tokens(beta), wanted_contexts(beta)
-    errors = context_errors(tokens, matrices, wanted=wanted)
-    contexts, rate = self_attention(tokens, matrices), rate_in_beta(lambda _: matrices)
-    return Checked(beta, matrices, contexts, wanted, errors, rate, tolerance)

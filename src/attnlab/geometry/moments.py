@@ -13,6 +13,7 @@ from scipy.special import logsumexp, softmax
 
 from attnlab.geometry.faces import TOLERANCE, cutoff, smallest_solution, spread
 from attnlab.geometry.instance import Instance, output_of, weights_of
+from attnlab.geometry.shapes import Output, Values, Vector, Weights
 
 STARTS, NEWTON_STEPS = 24, 200
 
@@ -26,9 +27,7 @@ def values_are_affine(instance: Instance) -> bool:
     return bool(np.abs(rest).max() <= TOLERANCE * max(spread(instance.values), TOLERANCE))
 
 
-def weights_with_mean(
-    values: Float[np.ndarray, "S E"], output: Float[np.ndarray, "E"]
-) -> Float[np.ndarray, "S"]:
+def weights_with_mean(values: Values, output: Output) -> Weights:
     """Give the weights of largest entropy whose mean of the values is a point inside their hull."""
     size = spread(values) or 1.0
     points = (values - output) / size
@@ -45,9 +44,7 @@ def weights_with_mean(
     return result
 
 
-def _newton_step(
-    points: Float[np.ndarray, "S E"], theta: Float[np.ndarray, "E"]
-) -> Float[np.ndarray, "E"]:
+def _newton_step(points: Values, theta: Output) -> Output:
     weights = softmax(points @ theta)
     gradient = weights @ points
     centred = points - gradient
@@ -55,7 +52,7 @@ def _newton_step(
     return -smallest_solution(hessian, gradient, cutoff=1e-14)
 
 
-def output_slope(instance: Instance, query: Float[np.ndarray, "D"]) -> Float[np.ndarray, "E D"]:
+def output_slope(instance: Instance, query: Vector) -> Float[np.ndarray, "E D"]:
     """Say how the output moves with the query: the covariance of values and keys."""
     weights = weights_of(instance.keys, query)
     centred = instance.values - weights @ instance.values
@@ -63,9 +60,7 @@ def output_slope(instance: Instance, query: Float[np.ndarray, "D"]) -> Float[np.
     return slope
 
 
-def search_query(
-    instance: Instance, output: Float[np.ndarray, "E"], *, seed: int = 0
-) -> tuple[Float[np.ndarray, "D"], float]:
+def search_query(instance: Instance, output: Output, *, seed: int = 0) -> tuple[Vector, float]:
     """Look from many starts for the query whose output is nearest; give it and its largest error.
 
     A small error is a finding; a large one proves nothing.

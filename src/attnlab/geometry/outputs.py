@@ -20,7 +20,7 @@ from itertools import combinations
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from scipy.optimize import linprog
 
 from attnlab.geometry.faces import (
@@ -33,6 +33,7 @@ from attnlab.geometry.faces import (
 )
 from attnlab.geometry.instance import Instance, weights_of
 from attnlab.geometry.moments import search_query, values_are_affine, weights_with_mean
+from attnlab.geometry.shapes import Output, Tokens, Vector, Weights, numbers_of
 from attnlab.geometry.weights import WeightSolution, solve_weights
 
 MOST_TOKENS = 12
@@ -50,26 +51,26 @@ CAP_SLACK = 1e-6
 class OutputSolution:
     """What was found about one output."""
 
-    output: Float[np.ndarray, "E"]
+    output: Output
     verdict: Literal["exact", "limit", "never", "found", "undecided"]
-    """Exact, limit and never are proved; found is what a search met, with its error.
+    """Exact, limit and never are proved; found is what a search found, with its error.
 
     Limit excludes exact where some token may keep no weight; else the reason says what is known.
     """
     reason: str
     weights: WeightSolution | None = None
     """The way there; or the proof about a single token that must have weight and cannot."""
-    query: Float[np.ndarray, "D"] | None = None
-    """The best query that a search over all tokens met, if there was one."""
+    query: Vector | None = None
+    """The best query that a search over all tokens found, if there was one."""
     error: float | None = None
     """The largest error that is left: of a search; 0 where a way is proved."""
-    direction: Float[np.ndarray, "E"] | None = None
+    direction: Output | None = None
     """Along it no value scores lower than the output; tokens that score higher keep no weight."""
     tokens: tuple[int, ...] = ()
     """The tokens that may keep weight; none if the output is outside the values' hull."""
 
 
-def solve_output(instance: Instance, output: Float[np.ndarray, "E"]) -> OutputSolution:
+def solve_output(instance: Instance, output: Output) -> OutputSolution:
     """Decide whether some query gives an output: exactly, in the limit, never; or leave it open."""
     points = instance.values - output
     outside = _outside(points)
@@ -82,9 +83,7 @@ def solve_output(instance: Instance, output: Float[np.ndarray, "E"]) -> OutputSo
     return replace(found, direction=direction, tokens=tokens)
 
 
-def _by_faces(
-    instance: Instance, output: Float[np.ndarray, "E"], allowed: Bool[np.ndarray, "S"]
-) -> OutputSolution:
+def _by_faces(instance: Instance, output: Output, allowed: Tokens) -> OutputSolution:
     """Go through the faces that may hold the weight; stop at the first that does with proof."""
     open_faces: list[np.ndarray] = []
     for face in _candidates(allowed):
@@ -112,7 +111,7 @@ def _by_faces(
     return _closed(instance, output, allowed)
 
 
-def _candidates(allowed: Bool[np.ndarray, "S"]) -> Iterator[Bool[np.ndarray, "S"]]:
+def _candidates(allowed: Tokens) -> Iterator[Tokens]:
     """Give the sets of tokens that may hold all the weight: the largest, then small ones first."""
     tokens = np.flatnonzero(allowed)
     largest = len(tokens) - 1 if len(tokens) <= MOST_TOKENS else 2
@@ -125,8 +124,8 @@ def _candidates(allowed: Bool[np.ndarray, "S"]) -> Iterator[Bool[np.ndarray, "S"
 
 
 def _proved_weights(
-    instance: Instance, output: Float[np.ndarray, "E"], face: Bool[np.ndarray, "S"]
-) -> Float[np.ndarray, "S"] | Literal["none"] | None:
+    instance: Instance, output: Output, face: Tokens
+) -> Weights | Literal["none"] | None:
     """Give weights on just this face with the output; "none" if there are none, None if open."""
     part = Instance(instance.keys[face], instance.values[face])
     points = part.values - output
@@ -144,18 +143,16 @@ def _proved_weights(
     return weights
 
 
-def _reached(
-    instance: Instance, output: Float[np.ndarray, "E"], weights: Float[np.ndarray, "S"]
-) -> OutputSolution:
+def _reached(instance: Instance, output: Output, weights: Weights) -> OutputSolution:
     solution = solve_weights(instance.keys, weights)
     error = float(np.abs(weights @ instance.values - output).max())
-    reason = f"weights on tokens {_listed(weights > 0)} have this mean and can be had"
+    reason = (
+        f"weights on tokens {numbers_of(weights > 0)} have this mean, and a query can produce them"
+    )
     return OutputSolution(output, solution.verdict, reason, solution, error=error)
 
 
-def _only_weights(
-    instance: Instance, output: Float[np.ndarray, "E"], allowed: Bool[np.ndarray, "S"]
-) -> OutputSolution | None:
+def _only_weights(instance: Instance, output: Output, allowed: Tokens) -> OutputSolution | None:
     """Decide by the weights, if no others have the output: values in general position."""
     values = instance.values[allowed]
     system = np.vstack([values.T - output[:, None], np.full(len(values), spread(values))])
@@ -166,27 +163,26 @@ def _only_weights(
     weights = np.zeros(instance.n_tokens)
     weights[allowed] = shares / shares.sum()
     solution = solve_weights(instance.keys, weights)
-    can = "can" if solution.certificate is None else "cannot"
-    reason = f"only one choice of weights on tokens {_listed(allowed)} has it as a mean, and {can}"
-    return OutputSolution(output, solution.verdict, f"{reason} be had", solution, error=0.0)
+    can = "a query" if solution.certificate is None else "no query"
+    only = f"only one choice of weights on tokens {numbers_of(allowed)} has it as a mean"
+    reason = f"{only}, and {can} can produce them"
+    return OutputSolution(output, solution.verdict, reason, solution, error=0.0)
 
 
-def _has_all(faces: Sequence[Bool[np.ndarray, "S"]]) -> bool:
+def _has_all(faces: Sequence[Tokens]) -> bool:
     return any(face.all() for face in faces)
 
 
 def _or_sooner(instance: Instance, found: OutputSolution) -> OutputSolution:
-    """Add to a proved limit whether a finite query was met that gives the output already."""
+    """Add to a proved limit whether a search found a finite query that gives the output already."""
     searched = _searched(instance, found.output, np.ones(instance.n_tokens, dtype=bool))
     if searched is None:
         return replace(found, reason=f"{found.reason}; whether a finite query gives it is open")
-    reason = f"{found.reason}; a search met a finite query too, but for {searched.error:.1g}"
+    reason = f"{found.reason}; a search found a finite query too, to within {searched.error:.1g}"
     return replace(found, reason=reason, query=searched.query, error=searched.error)
 
 
-def _searched(
-    instance: Instance, output: Float[np.ndarray, "E"], face: Bool[np.ndarray, "S"]
-) -> OutputSolution | None:
+def _searched(instance: Instance, output: Output, face: Tokens) -> OutputSolution | None:
     """Search on one face; None if nothing was found, which proves nothing."""
     part = Instance(instance.keys[face], instance.values[face])
     query, error = search_query(part, output)
@@ -195,26 +191,25 @@ def _searched(
     if error > FOUND * spread(instance.values) or weights[face].min() < RUNNING_AWAY:
         return None
     solution = solve_weights(instance.keys, weights / weights.sum())
-    reason = f"a search met weights on tokens {_listed(face)} with this mean, but for {error:.1g}"
+    found = f"a search found weights on tokens {numbers_of(face)} with this mean"
+    reason = f"{found}, to within {error:.1g}"
     return OutputSolution(output, "found", reason, solution, query if face.all() else None, error)
 
 
-def _closed(
-    instance: Instance, output: Float[np.ndarray, "E"], allowed: Bool[np.ndarray, "S"]
-) -> OutputSolution:
+def _closed(instance: Instance, output: Output, allowed: Tokens) -> OutputSolution:
     """Say why no face is left."""
     if allowed.sum() == 1:
         weights = solve_weights(instance.keys, allowed.astype(float))
         assert weights.certificate is not None
-        reason = f"only token {_listed(allowed)} may keep weight, but {weights.certificate.reason}"
+        reason = (
+            f"only token {numbers_of(allowed)} may keep weight, but {weights.certificate.reason}"
+        )
         return OutputSolution(output, "never", reason, weights)
-    reason = f"no exposed face of the keys among tokens {_listed(allowed)} has it as a mean"
+    reason = f"no exposed face of the keys among tokens {numbers_of(allowed)} has it as a mean"
     return OutputSolution(output, "never", reason)
 
 
-def _capped(
-    instance: Instance, output: Float[np.ndarray, "E"], token: int
-) -> OutputSolution | None:
+def _capped(instance: Instance, output: Output, token: int) -> OutputSolution | None:
     """Compare the weight that a token must have for the output with the most it can have."""
     weights = solve_weights(instance.keys, np.eye(instance.n_tokens)[token])
     if weights.certificate is None or weights.certificate.most_weight is None:
@@ -236,7 +231,3 @@ def _capped(
 
 def _outside(points: Float[np.ndarray, "N E"]) -> Separation:
     return separate(points, size=float(np.linalg.norm(points, axis=1).max()))
-
-
-def _listed(mask: Bool[np.ndarray, "S"]) -> str:
-    return ", ".join(str(i) for i in np.flatnonzero(mask))

@@ -10,11 +10,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
 from scipy.special import expit, logit, logsumexp
 
 from attnlab.errors import UserError
 from attnlab.geometry.instance import Instance, output_of
+from attnlab.geometry.shapes import Output, Vector, Weights
 from attnlab.geometry.targets import token_index
 
 NEAREST_WEIGHT = 1e-9
@@ -25,7 +25,7 @@ NEAREST_WEIGHT = 1e-9
 class Repair:
     """A new key for one token."""
 
-    key: Float[np.ndarray, "D"]
+    key: Vector
     moved: float
     """Its distance from the old key."""
     weight: float
@@ -43,8 +43,8 @@ class Repair:
 class _Line:
     """The output's difference from the wanted one, slope · w + offset, for a weight w."""
 
-    slope: Float[np.ndarray, "E"]
-    offset: Float[np.ndarray, "E"]
+    slope: Output
+    offset: Output
 
     def error(self, weight: float) -> float:
         return float(np.abs(self.slope * weight + self.offset).max())
@@ -68,10 +68,10 @@ class _Line:
 
 def repair_key(
     instance: Instance,
-    query: Float[np.ndarray, "D"],
+    query: Vector,
     *,
     token: int,
-    target: Float[np.ndarray, "S"],
+    target: Weights,
     tolerance: float = 0.05,
     unit: bool = False,
 ) -> Repair:
@@ -96,11 +96,7 @@ def repair_key(
 
 
 def _without(
-    instance: Instance,
-    query: Float[np.ndarray, "D"],
-    *,
-    token: int,
-    target: Float[np.ndarray, "S"],
+    instance: Instance, query: Vector, *, token: int, target: Weights
 ) -> tuple[float, _Line]:
     """Give the log mass of the other tokens, and how the error depends on the token's weight."""
     own, wanted = instance.values[token], target @ instance.values
@@ -111,16 +107,14 @@ def _without(
     return float(logsumexp(keys @ query)), _Line(own - rest, rest - wanted)
 
 
-def with_key(instance: Instance, token: int, key: Float[np.ndarray, "D"]) -> Instance:
+def with_key(instance: Instance, token: int, key: Vector) -> Instance:
     """Replace one key."""
     keys = instance.keys.copy()
     keys[token] = key
     return Instance(keys, instance.values)
 
 
-def _reach(
-    query: Float[np.ndarray, "D"], *, mass: float, fixed: float, unit: bool
-) -> tuple[float, float]:
+def _reach(query: Vector, *, mass: float, fixed: float, unit: bool) -> tuple[float, float]:
     """Give the least and the largest weight that an allowed key can have."""
     length = float(np.linalg.norm(query))
     if length == 0 or mass == -math.inf:  # no key changes anything
@@ -135,17 +129,13 @@ def _clamped(score: float, low: float, high: float, *, mass: float) -> float:
     return min(max(score, float(logit(low)) + mass), float(logit(high)) + mass)
 
 
-def _moved(
-    key: Float[np.ndarray, "D"], query: Float[np.ndarray, "D"], score: float
-) -> Float[np.ndarray, "D"]:
+def _moved(key: Vector, query: Vector, score: float) -> Vector:
     square = float(query @ query)
     step = (score - float(key @ query)) / square if square else 0.0
     return key + step * query
 
 
-def _turned(
-    key: Float[np.ndarray, "D"], query: Float[np.ndarray, "D"], score: float
-) -> Float[np.ndarray, "D"]:
+def _turned(key: Vector, query: Vector, score: float) -> Vector:
     """Turn a key of unit length within the plane of key and query."""
     length = float(np.linalg.norm(query))
     if length == 0:
@@ -155,7 +145,7 @@ def _turned(
     return cosine * ahead + math.sqrt(1 - cosine * cosine) * _sideways(key, ahead)
 
 
-def _sideways(key: Float[np.ndarray, "D"], ahead: Float[np.ndarray, "D"]) -> Float[np.ndarray, "D"]:
+def _sideways(key: Vector, ahead: Vector) -> Vector:
     """Give the unit vector across ``ahead`` on the key's side; any, if the key lies along it."""
     for candidate in (key, *np.eye(len(key))):
         across = candidate - (candidate @ ahead) * ahead
@@ -168,7 +158,7 @@ def _sideways(key: Float[np.ndarray, "D"], ahead: Float[np.ndarray, "D"]) -> Flo
     )
 
 
-def _unit(key: Float[np.ndarray, "D"], query: Float[np.ndarray, "D"]) -> Float[np.ndarray, "D"]:
+def _unit(key: Vector, query: Vector) -> Vector:
     """Give the nearest vector of unit length; from zero all are equally near: one across."""
     length = float(np.linalg.norm(key))
     if length:

@@ -5,7 +5,7 @@ multiplies the small difference until one key takes all. Between lies the best s
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from jaxtyping import Float
@@ -13,7 +13,9 @@ from scipy.optimize import brentq, minimize_scalar
 
 from attnlab.errors import UserError
 from attnlab.geometry.argmax import argmax_attention
+from attnlab.geometry.expressions import names_of, split_scale, vector_of
 from attnlab.geometry.instance import Instance, output_error
+from attnlab.geometry.shapes import Vector, Weights
 
 POINTS_A_DECADE = 100
 
@@ -22,8 +24,8 @@ POINTS_A_DECADE = 100
 class ErrorCurve:
     """The output's largest error along a ray of queries."""
 
-    scales: Float[np.ndarray, "N"]
-    errors: Float[np.ndarray, "N"]
+    scales: Float[np.ndarray, "N"] = field(repr=False)
+    errors: Float[np.ndarray, "N"] = field(repr=False)
     best_scale: float
     best_error: float
     tolerance: float
@@ -39,11 +41,35 @@ class ErrorCurve:
         return bool((np.diff(self.errors) <= 1e-12).all())
 
 
+@dataclass(frozen=True, eq=False)
+class Ray:
+    """The multiples of an answer: S·direction, where the answer itself is at ``scale``."""
+
+    direction: str
+    scale: float
+    length: float
+    """Of the direction, so that S·length is the length of the query."""
+    curve: ErrorCurve
+
+
+def follow_multiples(
+    text: str, instance: Instance, *, target: Weights, tolerance: float
+) -> Ray | None:
+    """Follow the multiples of an answer; the zero query has none."""
+    names = names_of(instance)
+    scale, rest = split_scale(text, names)
+    direction = vector_of(rest, names, width=instance.keys.shape[1], what="answer")
+    if not direction.any():
+        return None
+    curve = error_curve(instance, direction, target=target, tolerance=tolerance)
+    return Ray(rest, scale, float(np.linalg.norm(direction)), curve)
+
+
 def error_curve(
     instance: Instance,
-    direction: Float[np.ndarray, "D"],
+    direction: Vector,
     *,
-    target: Float[np.ndarray, "S"],
+    target: Weights,
     tolerance: float = 0.05,
     decades: tuple[float, float] = (-2, 4),
 ) -> ErrorCurve:

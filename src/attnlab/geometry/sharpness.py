@@ -6,34 +6,8 @@ the m wanted keys have the mass m e^β / (m e^β + n − m), so β ≥ ln(mass (
 """
 
 import math
-from dataclasses import dataclass
 
 from attnlab.errors import UserError
-
-
-@dataclass(frozen=True)
-class Sharpness:
-    """The smallest β for a mass, beside what the plain sum of the wanted keys gives."""
-
-    mass: float
-    n_tokens: int
-    wanted: int
-    width: int
-    beta: float
-    query_scale: float
-    """β √d, the multiple of the sum of the wanted keys that the query is."""
-    plain_weight: float
-    """The weight of each wanted key if the query is their sum."""
-    even_weight: float
-    """The weight of each key if all are treated alike."""
-
-
-def sharpness(mass: float, *, n_tokens: int, wanted: int = 2, width: int = 64) -> Sharpness:
-    """Say how sharp a query must be."""
-    beta = smallest_beta(mass, n_tokens=n_tokens, wanted=wanted)
-    plain = weight_of_plain_sum(width, n_tokens=n_tokens, wanted=wanted)
-    scale = beta * math.sqrt(width)
-    return Sharpness(mass, n_tokens, wanted, width, beta, scale, plain, 1 / n_tokens)
 
 
 def smallest_beta(mass: float, *, n_tokens: int, wanted: int = 2) -> float:

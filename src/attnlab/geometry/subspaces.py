@@ -12,6 +12,7 @@ from jaxtyping import Float
 
 from attnlab.errors import UserError
 from attnlab.geometry.faces import TOLERANCE
+from attnlab.geometry.shapes import Vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,41 +20,9 @@ class Extraction:
     """A matrix M with M · share · (v_a + v_b) = v_a, or a vector that both subspaces hold."""
 
     matrix: Float[np.ndarray, "D D"] | None
-    shared: Float[np.ndarray, "D"] | None
+    shared: Vector | None
     error: float
     """The largest error over vectors of unit length; infinite without a matrix."""
-
-
-@dataclass(frozen=True, eq=False)
-class Extracted:
-    """How to take v_a out of v_a + v_b and out of their mean."""
-
-    first: Float[np.ndarray, "M D"]
-    second: Float[np.ndarray, "P D"]
-    is_projection: bool
-    """Whether both bases together are orthonormal, so that A Aᵀ does it."""
-    of_sum: Extraction
-    of_mean: Extraction
-
-
-def extracted(first: Float[np.ndarray, "M D"], second: Float[np.ndarray, "P D"]) -> Extracted:
-    """Find both matrices."""
-    both = np.concatenate([first, second])
-    orthonormal = bool(np.abs(both @ both.T - np.eye(len(both))).max() <= TOLERANCE)
-    mean = extraction(first, second, share=0.5)
-    return Extracted(first, second, orthonormal, extraction(first, second), mean)
-
-
-def projection(basis: Float[np.ndarray, "M D"]) -> Float[np.ndarray, "D D"]:
-    """Give A Aᵀ for an orthonormal basis, whose vectors are the rows."""
-    off = np.abs(basis @ basis.T - np.eye(len(basis))).max()
-    if off > TOLERANCE:
-        raise UserError(
-            f"the basis is not orthonormal: its products are off by {off:.3g}."
-            " Rows must have length 1 and be at right angles."
-        )
-    matrix: np.ndarray = basis.T @ basis
-    return matrix
 
 
 def extraction(

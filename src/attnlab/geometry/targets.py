@@ -5,20 +5,20 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 
 from attnlab.errors import UserError
 from attnlab.geometry.instance import vector
+from attnlab.geometry.shapes import Weights
 
 SUM_TOLERANCE = 1e-9
 
 
-def select(n_tokens: int, index: Any) -> Float[np.ndarray, "S"]:
+def select(n_tokens: int, index: Any) -> Weights:
     """All weight on one token."""
     return average(n_tokens, [index])
 
 
-def average(n_tokens: int, subset: Sequence[Any]) -> Float[np.ndarray, "S"]:
+def average(n_tokens: int, subset: Sequence[Any]) -> Weights:
     """The same weight on each token of a subset, none on the others."""
     chosen = [token_index(n_tokens, index) for index in subset]
     if not chosen:
@@ -32,7 +32,7 @@ def average(n_tokens: int, subset: Sequence[Any]) -> Float[np.ndarray, "S"]:
     return target
 
 
-def distribution(n_tokens: int, weights: Any) -> Float[np.ndarray, "S"]:
+def distribution(n_tokens: int, weights: Any) -> Weights:
     """Any weights that are not negative and sum to 1."""
     target = vector(weights, "weights", length=n_tokens)
     if target.min() < 0:
@@ -44,11 +44,6 @@ def distribution(n_tokens: int, weights: Any) -> Float[np.ndarray, "S"]:
     if abs(total - 1) > SUM_TOLERANCE:
         raise UserError(f"the weights sum to {total:.12g}, not to 1: divide them by their sum.")
     return target / total
-
-
-def identity(n_tokens: int) -> Float[np.ndarray, "S S"]:
-    """Every token selects itself: one row of wanted weights for each query."""
-    return np.eye(n_tokens)
 
 
 def token_index(n_tokens: int, index: Any) -> int:

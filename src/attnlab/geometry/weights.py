@@ -22,7 +22,8 @@ from attnlab.geometry.certificates import (
     shortest_query,
 )
 from attnlab.geometry.faces import expose
-from attnlab.geometry.targets import identity
+from attnlab.geometry.instance import Instance, output_error, output_of, weights_of
+from attnlab.geometry.shapes import Keys, Output, Vector, Weights
 
 Verdict = Literal["exact", "limit", "never"]
 
@@ -34,9 +35,9 @@ class QueryPath:
     The keys outside the support have together Σ exp(log_odds − t·gaps) of the mass of those inside.
     """
 
-    start: Float[np.ndarray, "D"]
+    start: Vector
     """q₀: the shortest query that has the wanted ratios inside the support."""
-    direction: Float[np.ndarray, "D"]
+    direction: Vector
     """u: of unit length with the largest margin; zero if q₀ is exact."""
     gaps: Float[np.ndarray, "N"]
     """How much lower than the support each other key scores along u."""
@@ -48,7 +49,7 @@ class QueryPath:
         """The least gap, which sets the rate; infinite if there are no other keys."""
         return float(self.gaps.min(initial=math.inf))
 
-    def query(self, scale: float) -> Float[np.ndarray, "D"]:
+    def query(self, scale: float) -> Vector:
         """Give the query at a scale t."""
         return self.start + scale * self.direction
 
@@ -67,7 +68,7 @@ class QueryPath:
         """Give a scale at which the bound, and so every weight's error, is at most ``error``."""
         if not 0 < error < 1:
             raise UserError(
-                f"an error of {error:g} cannot be asked for: between 0 and 1, both excluded."
+                f"an error of {error:g} is not possible: between 0 and 1, both excluded."
             )
         if not len(self.gaps):
             return 0.0
@@ -81,13 +82,28 @@ class QueryPath:
 class WeightSolution:
     """What was found about one target: a path, or a proof that there is none."""
 
-    target: Float[np.ndarray, "S"]
+    target: Weights
     verdict: Verdict
     path: QueryPath | None
     certificate: Certificate | None
 
 
-def solve_weights(keys: Float[np.ndarray, "S D"], target: Float[np.ndarray, "S"]) -> WeightSolution:
+@dataclass(frozen=True, eq=False)
+class Reached:
+    """A query that is near enough, and what it gives."""
+
+    wanted: float
+    scale: float
+    """t of q₀ + t·u; 0 if q₀ is exact."""
+    query: Vector
+    weights: Weights
+    output: Output
+    output_error: float
+    bound: float
+    """What no weight's error exceeds, by the closed form."""
+
+
+def solve_weights(keys: Keys, target: Weights) -> WeightSolution:
     """Decide whether some query gives the weights ``target``, and say how or why not."""
     everything = bool((target > 0).all())
     certificate = (None if everything else no_face(keys, target)) or not_affine(keys, target)
@@ -98,9 +114,9 @@ def solve_weights(keys: Float[np.ndarray, "S D"], target: Float[np.ndarray, "S"]
     return WeightSolution(target, "exact" if everything else "limit", _path(keys, target), None)
 
 
-def solve_identity(keys: Float[np.ndarray, "S D"]) -> tuple[WeightSolution, ...]:
+def solve_identity(keys: Keys) -> tuple[WeightSolution, ...]:
     """Decide for every token whether a query selects it: the rows of the identity."""
-    return tuple(solve_weights(keys, row) for row in identity(len(keys)))
+    return tuple(solve_weights(keys, row) for row in np.eye(len(keys)))
 
 
 def worst(solutions: tuple[WeightSolution, ...]) -> Verdict:
@@ -109,7 +125,30 @@ def worst(solutions: tuple[WeightSolution, ...]) -> Verdict:
     return max((solution.verdict for solution in solutions), key=order.index)
 
 
-def _path(keys: Float[np.ndarray, "S D"], target: Float[np.ndarray, "S"]) -> QueryPath:
+def reach(instance: Instance, solution: WeightSolution, *, error: float) -> Reached | None:
+    """Go along a path until every weight and the output are near enough; None without a path."""
+    if solution.path is None:
+        return None
+    widest = float(np.ptp(instance.values, axis=0).max())  # mass outside moves the output so far
+    scale = solution.path.scale_for(error / max(1.0, widest))
+    query = solution.path.query(scale)
+    output = output_of(instance, query)
+    off = float(np.abs(output - solution.target @ instance.values).max())
+    weights = weights_of(instance.keys, query)
+    return Reached(error, scale, query, weights, output, off, solution.path.bound(scale))
+
+
+def errors_by_length(
+    instance: Instance, solution: WeightSolution, *, most: float
+) -> tuple[Float[np.ndarray, "N"], Float[np.ndarray, "N"]]:
+    """Follow the path of a solution: lengths of its queries up to ``most``, the output's errors."""
+    assert solution.path is not None
+    queries = [solution.path.query(t) for t in np.geomspace(1e-2, most, 200)]
+    errors = [output_error(instance, query, target=solution.target) for query in queries]
+    return np.linalg.norm(queries, axis=1), np.array(errors)
+
+
+def _path(keys: Keys, target: Weights) -> QueryPath:
     start = shortest_query(keys, target)
     face = target > 0
     if face.all():

@@ -12,10 +12,10 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from attnlab.attention.context import Context
 from attnlab.attention.contract import AttentionMask, check_length
 from attnlab.attention.functional import merge_heads, split_heads
-from attnlab.attention.softmax_core import Context
-from attnlab.attention.variants.dot_product import DotProduct, dot_product_attention
+from attnlab.attention.variants.dot_product import DotProduct
 from attnlab.dropout import Dropout
 from attnlab.models.sizes import BertSize
 
@@ -29,7 +29,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 class Embeddings(nn.Module):
-    """What a token is, where it stands, and in which text."""
+    """The sum of three tables: the token, its position, and which text it is in."""
 
     def __init__(self, size: BertSize) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ class Embeddings(nn.Module):
     def forward(
         self, tokens: Int[Tensor, "B T"], types: Int[Tensor, "B T"]
     ) -> Float[Tensor, "B T D"]:
-        """Add the three up."""
+        """Look the tokens up and add."""
         n_tokens, n_positions = tokens.shape[1], self.positions.num_embeddings
         check_length(n_tokens, n_positions, "the positions")
         x = self.words(tokens) + self.types(types) + self.positions.weight[:n_tokens]
@@ -51,7 +51,7 @@ class Embeddings(nn.Module):
 
 
 class Layer(nn.Module):
-    """Look at all tokens, then think about what was seen; a layer norm after each."""
+    """Attention, then an MLP; a residual connection and a layer norm after each."""
 
     def __init__(self, size: BertSize) -> None:
         super().__init__()
@@ -66,19 +66,17 @@ class Layer(nn.Module):
         self.activation = ACTIVATIONS[size.activation]
 
     def forward(self, x: Float[Tensor, "B T D"], mask: AttentionMask) -> Float[Tensor, "B T D"]:
-        """Take in what every token sees."""
+        """Return every token's new vector."""
         return self._think(x, self.attn(x, mask=mask).out)
 
     def first(self, x: Float[Tensor, "B T D"], mask: AttentionMask) -> Float[Tensor, "B 1 D"]:
-        """Return what ``forward`` does for the first token, without working out the others."""
+        """Return what ``forward`` does for the first token, without computing the others."""
         attn, head = self.attn, x[:, :1]
         q, k, v = (
             split_heads(part, attn.n_heads)
             for part in (attn.query(head), attn.key(x), attn.value(x))
         )
-        seen, _ = dot_product_attention(
-            q, k, v, context=Context(mask), dropout=attn.dropout, need_weights=False
-        )
+        seen, _ = attn.mix(q, k, v, Context(mask), need_weights=False)
         return self._think(head, attn.proj(merge_heads(seen)))
 
     def _think(
@@ -91,7 +89,7 @@ class Layer(nn.Module):
 
 
 class Bert(nn.Module):
-    """The body: embeddings and layers, and for those who want it a pooler on the first token."""
+    """The body: embeddings and layers, and optionally a pooler on the first token."""
 
     def __init__(self, size: BertSize, *, pooler: bool = False) -> None:
         super().__init__()
@@ -115,8 +113,8 @@ class Bert(nn.Module):
     ) -> Float[Tensor, "B D"]:
         """Return the first token's vector, pooled if there is a pooler.
 
-        Nobody reads what the last layer makes of the other tokens, so it is not worked out: with
-        four layers that saves a fifth of the arithmetic, and but for dropout no number is another.
+        The last layer's output for the other tokens is not needed, so it is not computed: with
+        four layers that saves a fifth of the arithmetic, and without dropout no number changes.
         """
         *before, last = cast("list[Layer]", list(self.layers))
         x, mask = self.embeddings(tokens, types), AttentionMask(padding=padding)
@@ -127,7 +125,7 @@ class Bert(nn.Module):
 
 
 class MaskedHead(nn.Module):
-    """Says which token stood behind a mask; its last matrix is the table of tokens itself."""
+    """Predicts masked tokens; its last matrix is the token embedding itself."""
 
     def __init__(self, size: BertSize) -> None:
         super().__init__()
@@ -144,7 +142,7 @@ class MaskedHead(nn.Module):
 
 
 class BertForSequenceClassification(nn.Module):
-    """[CLS] → dropout → linear, as the yelp course asks; ``pooler`` puts transformers' between."""
+    """[CLS] → dropout → linear, as in the yelp course; ``pooler`` adds transformers' pooler."""
 
     def __init__(self, size: BertSize, n_classes: int, *, pooler: bool = False) -> None:
         super().__init__()
@@ -160,13 +158,13 @@ class BertForSequenceClassification(nn.Module):
         return self.tell(self.body.summary(tokens, types, padding))
 
     def tell(self, summary: Float[Tensor, "B D"]) -> Float[Tensor, "B C"]:
-        """Return the scores of the classes, given what the body says of each text."""
+        """Return the scores of the classes, given the body's summary of each text."""
         scores: Tensor = self.classifier(self.dropout(summary))
         return scores
 
 
 class FillsIn:
-    """A model with a head that says which tokens are hidden."""
+    """A model with a head that predicts masked tokens."""
 
     body: Bert
     masked: MaskedHead
@@ -178,7 +176,7 @@ class FillsIn:
 
 
 class BertForMaskedLanguageModel(nn.Module, FillsIn):
-    """Fills in the tokens that are hidden."""
+    """Predicts the tokens that are masked."""
 
     def __init__(self, size: BertSize) -> None:
         super().__init__()
@@ -194,7 +192,7 @@ class BertForMaskedLanguageModel(nn.Module, FillsIn):
 
 
 class BertForCLSMLM(BertForSequenceClassification, FillsIn):
-    """Both on one body: a classifier that goes on learning the language of its texts."""
+    """Both heads on one body: a classifier that keeps learning the language of its texts."""
 
     def __init__(self, size: BertSize, n_classes: int, *, pooler: bool = False) -> None:
         super().__init__(size, n_classes, pooler=pooler)
@@ -203,7 +201,7 @@ class BertForCLSMLM(BertForSequenceClassification, FillsIn):
 
 
 def initialize(model: nn.Module, size: BertSize) -> None:
-    """Draw matrices and tables, as BERT was; biases are zero."""
+    """Draw matrices and tables as BERT does; biases are zero."""
     for module in model.modules():
         if isinstance(module, nn.Linear | nn.Embedding):
             nn.init.normal_(module.weight, std=size.initial_std)

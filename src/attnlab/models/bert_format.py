@@ -1,8 +1,5 @@
 """BERT in the hub's layout: config.json, vocab.txt and tensors under transformers' names.
 
-    ours                      there
-    body.layers.0.attn.proj   bert.encoder.layer.0.attention.output.dense
-
 Read with or without ``bert.`` in front, a pooler, heads, or TensorFlow's gamma and beta; written as
 transformers writes it. Nothing of transformers is loaded.
 """
@@ -15,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import safetensors.torch
-import torch
 from torch import Tensor, nn
 
 from attnlab.assets.tensors import decode_tensors, read_content
@@ -23,6 +19,7 @@ from attnlab.attention.contract import check_heads
 from attnlab.config import from_dict
 from attnlab.data.text_files import read_text
 from attnlab.errors import UserError
+from attnlab.models.bert_names import hub_name, listed, rename_tensors
 from attnlab.models.sizes import BertSize
 from attnlab.runs.files import naming_the_path, read_json, replace_file, to_json
 
@@ -46,39 +43,8 @@ KEYS = {
 REQUIRED = ("vocab_size", "d_model", "n_heads", "n_layers", "d_mlp")
 ALSO_CALLED = {"gelu_pytorch_tanh": "gelu_new"}
 """Other names of activations that we have."""
-PARTS = (
-    ("body.embeddings.words", "bert.embeddings.word_embeddings"),
-    ("body.embeddings.positions", "bert.embeddings.position_embeddings"),
-    ("body.embeddings.types", "bert.embeddings.token_type_embeddings"),
-    ("body.embeddings.norm", "bert.embeddings.LayerNorm"),
-    (r"body.layers.\d+.attn.query", r"bert.encoder.layer.\d+.attention.self.query"),
-    (r"body.layers.\d+.attn.key", r"bert.encoder.layer.\d+.attention.self.key"),
-    (r"body.layers.\d+.attn.value", r"bert.encoder.layer.\d+.attention.self.value"),
-    (r"body.layers.\d+.attn.proj", r"bert.encoder.layer.\d+.attention.output.dense"),
-    (r"body.layers.\d+.norm1", r"bert.encoder.layer.\d+.attention.output.LayerNorm"),
-    (r"body.layers.\d+.up", r"bert.encoder.layer.\d+.intermediate.dense"),
-    (r"body.layers.\d+.down", r"bert.encoder.layer.\d+.output.dense"),
-    (r"body.layers.\d+.norm2", r"bert.encoder.layer.\d+.output.LayerNorm"),
-    ("body.pooler", "bert.pooler.dense"),
-    ("classifier", "classifier"),
-    ("masked.transform", "cls.predictions.transform.dense"),
-    ("masked.norm", "cls.predictions.transform.LayerNorm"),
-    ("masked", "cls.predictions"),
-)
-TIED = "bert.embeddings.word_embeddings.weight"
-SAME = {
-    "cls.predictions.decoder.weight": TIED,
-    "cls.predictions.decoder.bias": "cls.predictions.bias",
-}
-"""What some files hold twice."""
-UNUSED = re.compile(
-    r"(bert\.embeddings\.position_ids|cls\.seq_relationship\.\w+|(bert\.)?fit_denses?\..+)"
-)
-"""Positions as a list, next-sentence prediction, and the layers that TinyBERT was distilled by."""
 CAPITAL = re.compile(r"^[^\[\n]*[A-Z]", re.MULTILINE)
 """In a token that is text; [CLS] and its like are not."""
-TABLE = "body.embeddings.words.weight"
-"""The table of tokens, under our name."""
 CLASSIFIER = "classifier."
 HEADS = ("body.pooler.", CLASSIFIER, "masked.")
 """What a checkpoint need not have: it is then newly initialized."""
@@ -94,17 +60,17 @@ class Pretrained:
     sha256: str
     """Of config.json, vocab.txt, the file of tensors, and how texts are put into lower case."""
     classes: tuple[str, ...] = ()
-    """What its classifier tells apart, if it has one and says so."""
+    """The classes of its classifier, if it has one and names them."""
     lowercase: bool = True
     """Whether texts are put into lower case before they are cut into tokens."""
 
     @property
     def vocabulary(self) -> Path:
-        """The file with a token a line."""
+        """The file with one token per line."""
         return self.folder / VOCABULARY
 
     def keeping(self, *names: str) -> "Pretrained":
-        """Return it with these tensors alone: a model made from it has its own copy of them all."""
+        """Return it with only these tensors, to free the rest: a model has copies of its own."""
         return replace(self, tensors={name: self.tensors[name] for name in names})
 
 
@@ -119,7 +85,7 @@ def read_bert(folder: Path) -> Pretrained:
     if not (folder / VOCABULARY).is_file():
         raise UserError(f"{folder} has no {VOCABULARY}, which says what the tokens are.")
     content = read_content(path)
-    tensors = _ours(decode_tensors(content, path), path)
+    tensors = rename_tensors(decode_tensors(content, path), path)
     _refuse_more_layers(size, tensors, folder)
     lowercase = is_lowercase(folder)
     config, vocabulary = (read_content(folder / name) for name in (CONFIG, VOCABULARY))
@@ -133,11 +99,11 @@ def read_size(path: Path) -> BertSize:
     config = read_json(path)
     kind = config.get("model_type", "bert")
     if kind != "bert":
-        raise UserError(f"{path}: model_type is {kind!r}; this is the place for 'bert' alone.")
+        raise UserError(f"{path}: model_type is {kind!r}; only 'bert' is supported here.")
     unusual = {"position_embedding_type": "absolute", "is_decoder": False}
     for key, usual in unusual.items():
         if config.get(key, usual) != usual:
-            raise UserError(f"{path}: {key} is {config[key]!r}; only {usual!r} is built here.")
+            raise UserError(f"{path}: {key} is {config[key]!r}; only {usual!r} is supported.")
     missing = [KEYS[name] for name in REQUIRED if KEYS[name] not in config]
     if missing:
         raise UserError(f"{path} does not say {', '.join(missing)}.")
@@ -153,7 +119,7 @@ def read_size(path: Path) -> BertSize:
 
 
 def is_lowercase(folder: Path) -> bool:
-    """Say whether texts are put into lower case; if no file says so, its tokens tell."""
+    """Say whether texts are put into lower case; if no file says so, the vocabulary shows it."""
     path = folder / TOKENIZER
     said = read_json(path).get("do_lower_case") if path.is_file() else None
     return bool(said) if said is not None else not CAPITAL.search(read_text(folder / VOCABULARY))
@@ -162,10 +128,10 @@ def is_lowercase(folder: Path) -> bool:
 def load_pretrained(
     model: nn.Module, pretrained: Pretrained, *, classes: Sequence[str] = ()
 ) -> list[str]:
-    """Give a model its weights; return the names of what the checkpoint lacks and stays as drawn.
+    """Give a model its weights; return the names of those that stay as initialized.
 
-    Only heads may be lacking. A classifier for another number of classes is not taken, nor one that
-    tells other things apart than ``classes``, if these are given.
+    Only heads may be missing. A classifier is not used if it has another number of classes, or
+    other classes than ``classes``, if these are given.
     """
     wanted, there = model.state_dict(), dict(pretrained.tensors)
     if classes and pretrained.classes != tuple(classes):
@@ -174,13 +140,15 @@ def load_pretrained(
         name
         for name, value in wanted.items()
         if name.startswith(HEADS)
-        and (name not in there or _is_other_classifier(name, value, there))
+        and (
+            name not in there or (name.startswith(CLASSIFIER) and there[name].shape != value.shape)
+        )
     ]
     missing = [name for name in wanted if name not in there and name not in fresh]
     if missing:
         raise UserError(
             f"{pretrained.folder} lacks {len(missing)} of the model's tensors:"
-            f" {_listed([hub_name(name) for name in missing])}."
+            f" {listed([hub_name(name) for name in missing])}."
         )
     for name in wanted.keys() - set(fresh):
         if there[name].shape != wanted[name].shape:
@@ -195,7 +163,7 @@ def load_pretrained(
 def write_bert(
     model: nn.Module, pretrained: Pretrained, folder: Path, *, classes: Collection[str] = ()
 ) -> None:
-    """Write a model that grew from a checkpoint as transformers would; it opens there and here."""
+    """Write a model trained from a checkpoint as transformers would; both can open it."""
     size = pretrained.size
     with naming_the_path(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -217,11 +185,6 @@ def write_bert(
     replace_file(folder / VOCABULARY, pretrained.vocabulary.read_bytes())
 
 
-def hub_name(name: str) -> str:
-    """Translate one of our names."""
-    return _translate(name, dict(PARTS)) or name
-
-
 def _sha256(*parts: bytes) -> str:
     """Hash parts one after the other."""
     digest = hashlib.sha256()
@@ -231,7 +194,7 @@ def _sha256(*parts: bytes) -> str:
 
 
 def _classes(config: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the names of the classes in their order, or none if a configuration has no such."""
+    """Return the names of the classes in order, or none if the configuration has none."""
     names = config.get("id2label")
     if not isinstance(names, dict):
         return ()
@@ -239,64 +202,13 @@ def _classes(config: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(str(names[i]) for i in numbers) if names.keys() == set(numbers) else ()
 
 
-def _ours(tensors: Mapping[str, Tensor], path: Path) -> dict[str, Tensor]:
-    """Rename a file's tensors, in float32 at least; refuse what has no place in a BERT by name."""
-    there = {_usual(name): value for name, value in tensors.items()}
-    names = {there: ours for ours, there in PARTS}
-    found, strange = {}, []
-    for name, value in there.items():
-        if UNUSED.fullmatch(name):
-            continue
-        same = there.get(SAME.get(name, ""))
-        if same is not None and torch.equal(same, value):
-            continue
-        ours = _translate(name, names)
-        if ours is None:
-            strange.append(name)
-        else:
-            found[ours] = value if value.dtype == torch.float64 else value.float()
-    if strange:
-        raise UserError(
-            f"{path} holds {len(strange)} tensors that have no place in a BERT: {_listed(strange)}."
-        )
-    return found
-
-
-def _usual(name: str) -> str:
-    """Write a file's name of a tensor the way transformers writes it today."""
-    name = name.replace("LayerNorm.gamma", "LayerNorm.weight")
-    name = name.replace("LayerNorm.beta", "LayerNorm.bias")
-    is_body = name.startswith(("embeddings.", "encoder.", "pooler."))
-    return f"bert.{name}" if is_body else name
-
-
-def _translate(name: str, names: Mapping[str, str]) -> str | None:
-    """Put another part's name before the last word; layers keep their number."""
-    part, _, last = name.rpartition(".")
-    number = re.search(r"\.(\d+)\.", part)
-    pattern = re.sub(r"\.\d+\.", r".\\d+.", part)
-    if pattern not in names or last not in ("weight", "bias"):
-        return None
-    other = names[pattern].replace(r"\d+", number[1] if number else "")
-    return f"{other}.{last}"
-
-
 def _refuse_more_layers(size: BertSize, tensors: Mapping[str, Tensor], folder: Path) -> None:
-    """Refuse layers that the configuration does not know of: they would be left out unseen."""
+    """Refuse layers beyond those of the configuration: they would be left out silently."""
     numbers = {int(name.split(".")[2]) for name in tensors if name.startswith("body.layers.")}
     extra = sorted(n for n in numbers if n >= size.n_layers)
     if extra:
         names = [hub_name(n) for n in tensors if n.startswith(f"body.layers.{extra[0]}.")]
         raise UserError(
             f"{folder}: {CONFIG} says {KEYS['n_layers']} = {size.n_layers}, but the weights have"
-            f" layer {extra[0]} as well ({_listed(names)})."
+            f" layer {extra[0]} as well ({listed(names)})."
         )
-
-
-def _is_other_classifier(name: str, value: Tensor, there: Mapping[str, Tensor]) -> bool:
-    return name.startswith(CLASSIFIER) and there[name].shape != value.shape
-
-
-def _listed(names: Collection[str]) -> str:
-    shown = sorted(names)[:6]
-    return ", ".join(shown) + (", …" if len(names) > len(shown) else "")

@@ -1,7 +1,6 @@
 """The training task of a classifier, optionally with masked language modelling."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, runtime_checkable
 
 import torch
 import torch.nn.functional as F
@@ -20,22 +19,6 @@ CLASSES, MASKED = "classification", "masked"
 ASKED_AT_ONCE = 64
 
 
-@runtime_checkable
-class Stream(Protocol):
-    """Texts by step."""
-
-    @property
-    def tokens(self) -> int:
-        """Tokens of an epoch."""
-
-    @property
-    def per_epoch(self) -> int:
-        """Steps of an epoch."""
-
-    def rows_of_step(self, step: int) -> list[TextRow]:
-        """Return the texts of a step, counted from 1."""
-
-
 class Classification:
     """An encoder and the texts it learns from; implements ``training.task.Task``.
 
@@ -47,15 +30,15 @@ class Classification:
         model: BertForSequenceClassification,
         labelled: Epochs[TextRow],
         *,
-        unlabelled: Stream | None = None,
+        unlabelled: Epochs[TextRow] | None = None,
         alpha: float = 0.0,
         evaluate: Callable[[], Evaluation | None] = lambda: None,
     ) -> None:
         self.model, self.alpha = model, alpha
         self._labelled, self._evaluate = labelled, evaluate
-        self._streams: dict[str, Stream] = {CLASSES: labelled}
+        self._streams: dict[str, Epochs[TextRow]] = {CLASSES: labelled}
         if unlabelled is not None:
-            assert isinstance(model, BertForCLSMLM), "nobody would fill the masked tokens in"
+            assert isinstance(model, BertForCLSMLM), "masked tokens need a head that predicts them"
             self._streams[MASKED] = unlabelled
 
     def batch(self, step: int) -> JointBatch:
@@ -71,7 +54,7 @@ class Classification:
         return amount / a_step
 
     def evaluate(self) -> Evaluation | None:
-        """Score the model as whoever made the task wants it."""
+        """Score the model with the function that the task was given."""
         return self._evaluate()
 
     def loss(self, part: JointBatch) -> Mapping[str, Term]:
@@ -86,7 +69,7 @@ class Classification:
         if unlabelled and unlabelled.weight:
             assert isinstance(self.model, BertForCLSMLM)
             hidden = self.model.body(unlabelled.tokens, unlabelled.types, unlabelled.padding)
-            chosen = unlabelled.targets != IGNORED  # the head is worked out there alone
+            chosen = unlabelled.targets != IGNORED  # the head is computed only there
             scores = self.model.guess(hidden[chosen])
             total = F.cross_entropy(scores, unlabelled.targets[chosen], reduction="sum")
             terms[MASKED] = Term(total, unlabelled.weight, self.alpha)

@@ -6,8 +6,8 @@
     blocks.N.attn.b2 (L)             blocks.N.attn.b2 (L − 1)
     -                                blocks.N.attn.mask (1, 1, L, L), which says nothing
 
-All other names are the same. A file tells everything about its model but the number of heads of
-a vanilla one, which are always eight.
+All other names are the same. A file shows everything about its model except the number of heads of
+a vanilla one, which is always eight.
 """
 
 import io
@@ -28,11 +28,11 @@ from attnlab.runs.files import replace_file
 
 SHORTER = re.compile(r"blocks\.\d+\.attn\.[wb]2")
 MASK = re.compile(r"blocks\.\d+\.attn\.mask")
-TOLD = 4
+SHOWN = 4
 
 
 def read_params(path: Path, *, dropout: float = 0.0) -> tuple[GPT, ModelSettings]:
-    """Make the model of a file; what is no model of the course's is told by its tensors."""
+    """Build the model of a file; a file of another model is refused, naming its tensors."""
     tensors = read_tensors(path)
     size, vocab_size, max_len = _size(tensors, path)
     size = replace(size, dropout=dropout)
@@ -87,7 +87,7 @@ def _size(tensors: Mapping[str, Tensor], path: Path) -> tuple[ModelSettings, int
     for name, dimensions in (("tok_emb.weight", 2), ("pos_emb", 3), ("head.weight", 2)):
         if name not in tensors or tensors[name].dim() != dimensions:
             raise UserError(
-                f"{path} is no model of the course's: it has no {name} of {dimensions} dimensions."
+                f"{path} is not a model of the course: it has no {name} of {dimensions} dimensions."
                 f" It holds {_some(sorted(tensors))}."
             )
     vocab_size, d_model = tensors["tok_emb.weight"].shape
@@ -99,7 +99,7 @@ def _size(tensors: Mapping[str, Tensor], path: Path) -> tuple[ModelSettings, int
         n_heads = max(1, d_model // w2.shape[0])
     if not n_layers or d_model % n_heads:
         raise UserError(
-            f"{path} is no model of the course's: it has {n_layers} layers, and a width of"
+            f"{path} is not a model of the course: it has {n_layers} layers, and a width of"
             f" {d_model} for {n_heads} heads."
         )
     size = replace(
@@ -123,15 +123,15 @@ def _compare(
         for name, shape in expected.items()
         if name in found and found[name] != shape
     ]
-    told = [
+    problems = [
         f"{what}: {_some(names)}"
         for what, names in (("missing", missing), ("unknown", extra), ("of another shape", other))
         if names
     ]
-    if told:
-        raise UserError(f"{path} is no model of the course's; {'; '.join(told)}.")
+    if problems:
+        raise UserError(f"{path} is not a model of the course; {'; '.join(problems)}.")
 
 
 def _some(names: list[str]) -> str:
-    more = f" and {len(names) - TOLD} more" if len(names) > TOLD else ""
-    return ", ".join(names[:TOLD]) + more if names else "nothing"
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more if names else "nothing"

@@ -1,9 +1,9 @@
 """Generating text with a language model: greedy or sampled, with a cache.
 
-Prompts of like length are continued together, and all stand at the same position in every step: a
-longer prompt is read on while a shorter one is answered already. None is padded, so every attention
-and every position scheme gives what it would give for the prompt alone, and a cache makes each new
-token cost one row.
+Prompts of similar length are continued together, and all are at the same position in every step: a
+longer prompt is still read while a shorter one is already continued. None is padded, so every
+attention and position scheme gives the same as for the prompt by itself, and a cache makes each
+new token cost one row.
 """
 
 import math
@@ -20,7 +20,7 @@ from attnlab.errors import UserError
 
 @runtime_checkable
 class Writer(Protocol):
-    """A language model that can be asked to write on."""
+    """A language model that can generate text."""
 
     max_len: int
 
@@ -31,7 +31,7 @@ class Writer(Protocol):
         ...
 
     def new_caches(self) -> list[Cache] | None:
-        """Return an empty cache a layer, if it can use them."""
+        """Return an empty cache per layer, if the model can use them."""
         ...
 
     def parameters(self) -> Iterator[nn.Parameter]:
@@ -49,7 +49,7 @@ Choose = Callable[[Float[Tensor, "B V"]], Int[Tensor, " B"]]
 
 
 class Continuation(NamedTuple):
-    """What was written after a prompt, and how likely the model found it."""
+    """The generated tokens, and the probability that the model gave them."""
 
     tokens: list[int]
     probability: float
@@ -61,7 +61,7 @@ def take_likeliest(log_probabilities: Float[Tensor, "B V"]) -> Int[Tensor, " B"]
 
 
 def sampler(generator: torch.Generator, *, temperature: float = 1.0) -> Choose:
-    """Return what draws tokens as often as the model finds them likely."""
+    """Return a function that draws tokens from the model's distribution."""
 
     def draw(log_probabilities: Float[Tensor, "B V"]) -> Int[Tensor, " B"]:
         weights = (log_probabilities / temperature).softmax(-1)
@@ -129,7 +129,7 @@ def continue_prompts(
     choose: Choose = take_likeliest,
     slides: bool = False,
 ) -> list[Continuation]:
-    """Write on after every prompt until ``stop``, or for ``max_new`` tokens.
+    """Continue every prompt until ``stop``, or for ``max_new`` tokens.
 
     If it ``slides``, what does not fit into the model's positions is forgotten from the left, as
     minGPT does; otherwise a prompt that is too long for its answer is refused.
@@ -175,7 +175,7 @@ def _continue(
     max_new: int,
     choose: Choose,
 ) -> list[Continuation]:
-    """Write on after prompts of like length, all of them at the same position in every step."""
+    """Continue prompts of similar length, all of them at the same position in every step."""
     lengths = torch.tensor([len(prompt) for prompt in prompts])
     ends, device = lengths + max_new, _device(model)
     rows = torch.zeros(len(prompts), int(ends.max()), dtype=torch.int64)
@@ -210,7 +210,7 @@ def _continue(
 def _slide(
     model: Writer, tokens: list[int], *, stop: int, max_new: int, choose: Choose
 ) -> Continuation:
-    """Write on after one prompt; every token moves in the positions, so that no cache helps."""
+    """Continue one prompt; every token changes its position, so that no cache helps."""
     read, log_probability = len(tokens), 0.0
     while len(tokens) < read + max_new and (len(tokens) == read or tokens[-1] != stop):
         row = torch.tensor([tokens[-model.max_len :]], device=_device(model))

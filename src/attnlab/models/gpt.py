@@ -18,7 +18,7 @@ CAUSAL = AttentionMask(causal=True)
 
 
 class Block(nn.Module):
-    """Look at the tokens before, then think about what was seen."""
+    """Attention to the tokens before, then an MLP, each on a residual connection."""
 
     def __init__(
         self, d_model: int, build_attention: Callable[[], nn.Module], *, dropout: float
@@ -79,7 +79,7 @@ class GPT(nn.Module):
         return logits
 
     def attention_weights(self, tokens: Int[Tensor, "B T"]) -> list[Float[Tensor, "B H T T"]]:
-        """Return where every token looks, layer by layer; every attention must be able to say."""
+        """Return where every token looks, layer by layer; every attention must support it."""
         weights = []
         x = self._embedded(tokens, None, None)
         for block in self.blocks:
@@ -116,7 +116,7 @@ class GPT(nn.Module):
 
     @property
     def shows_weights(self) -> bool:
-        """Whether its attention can say where every token looks."""
+        """Whether its attention can return where every token looks."""
         return self._all_support("weights")
 
     def _all_support(self, capability: str) -> bool:

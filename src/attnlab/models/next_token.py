@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import torch.nn.functional as F
 
-from attnlab.data.batches import IGNORED, Batches, TokenBatch, TokenRow, collate
+from attnlab.data.batches import IGNORED, TokenBatch, TokenRow, collate
+from attnlab.data.epochs import Epochs
 from attnlab.models.gpt import GPT
 from attnlab.training.parameter_groups import ParameterGroups
 from attnlab.training.task import Evaluation, Term
@@ -16,22 +17,22 @@ class NextToken:
     def __init__(
         self,
         model: GPT,
-        batches: Batches,
+        rows: Epochs[TokenRow],
         *,
         evaluate: Callable[[], Evaluation | None] = lambda: None,
     ) -> None:
-        self.model, self._batches, self._evaluate = model, batches, evaluate
+        self.model, self._rows, self._evaluate = model, rows, evaluate
 
     def batch(self, step: int) -> TokenBatch:
         """Return the batch of a step, counted from 1."""
-        return self._batches.batch(step)
+        return collate(self._rows.rows_of_step(step))
 
     def steps_in(self, amount: float, unit: str) -> float:
         """Turn epochs or tokens of the rows into steps."""
-        return self._batches.steps_in(amount, unit)
+        return self._rows.steps_in(amount, unit)
 
     def evaluate(self) -> Evaluation | None:
-        """Score the model as whoever made the task wants it."""
+        """Score the model with the function that the task was given."""
         return self._evaluate()
 
     def loss(self, part: TokenBatch) -> Mapping[str, Term]:

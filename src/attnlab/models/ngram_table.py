@@ -44,7 +44,7 @@ class NGramTable(nn.Module):
         return found.index_put((writes,), self.table(places[writes]).sum(-2))
 
     def places(self, tokens: Int[Tensor, "B T"]) -> Int[Tensor, "B T N"]:
-        """Return the table's row for each n-gram; before the first token stands nothing."""
+        """Return the table's row for each n-gram; there is nothing before the first token."""
         found = []
         for order in self.orders:
             key = torch.full_like(tokens, order)

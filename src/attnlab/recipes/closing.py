@@ -20,15 +20,11 @@ class Splits:
 
     rows: Mapping[str, Sequence[Row]]
     inputs: Sequence[str]
-    """Fields that a model sees; what is besides is the truth."""
+    """Fields that a model sees; the others are the truth."""
 
     def ledger(self) -> dict[str, Any]:
-        """Say what each split holds, and what stands in two of them."""
+        """Say what each split holds, and which rows stand in two of them."""
         return split_ledger(self.rows, inputs=self.inputs)
-
-    def hashes(self) -> dict[str, list[str]]:
-        """Hash what a model sees of every row."""
-        return {name: row_hashes(rows, inputs=self.inputs) for name, rows in self.rows.items()}
 
 
 def close_run(
@@ -42,14 +38,14 @@ def close_run(
 ) -> None:
     """Write down what a run predicted and found; the record comes last and means finished.
 
-    ``train_gold`` are the training answers, whose commonest is what guessing gives; where none are
-    known, the commonest right answer takes its place, which no constant answer can beat. ``scores``
-    are those of splits that are not answered right or wrong.
+    ``train_gold`` are the training answers; always giving the most common one is the baseline.
+    Where none are known, the most common right answer is, which no constant answer can beat.
+    ``scores`` are those of splits whose rows are not answered right or wrong.
     """
     for split, rows in predictions.items():
         run.write_predictions(split, rows)
-    for split, hashes in splits.hashes().items():
-        run.write_rows(split, hashes)
+    for split, compared in splits.rows.items():
+        run.write_rows(split, row_hashes(compared, inputs=splits.inputs))
     config = run.config
     run.finish(
         {

@@ -1,8 +1,8 @@
 """The table of jobs: everything that can be run, by name. Listing it imports no job.
 
-A job is a settings class, a function that runs it, and the section of a report that tells what came
-out. A study is a job whose work is other jobs: it has a plan instead of a function. A new job is a
-line here and a file of its own.
+A job is a settings class, what runs it, and the section of a report that describes the results. A
+study is a job whose work is other jobs: a ``StudyPlan`` runs it instead of a function. A new job is
+a line here and a file of its own.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,23 +13,19 @@ from typing import Any
 
 from attnlab.errors import unknown_name
 
+KNOWLEDGE, CLASSIFY = "attnlab.recipes.knowledge", "attnlab.recipes.classify"
 SECTIONS = "attnlab.report.sections"
 
 
 @dataclass(frozen=True)
 class Job:
-    """One line of the table; modules and names in them are looked up when they are used."""
+    """One line of the table; its parts are written as ``module:name`` and imported when used."""
 
     name: str
     summary: str
     settings_from: str
-    """Where its settings class is, as ``module:name``."""
-    run_from: str = "attnlab.recipes.studies:run_study"
-    """Where its function is."""
-    study_from: str = ""
-    """For a study: where its plan is."""
-    section_from: str = f"{SECTIONS}.one_run"
-    """Which module tells what came out: on a terminal and on a page."""
+    run_from: str
+    section_from: str = f"{SECTIONS}.one_run:ONE_RUN"
 
     @property
     def settings(self) -> type[Any]:
@@ -43,23 +39,15 @@ class Job:
         return partial(_look_up(self.run_from), self.name)
 
     @property
-    def study(self) -> Any:
-        """The plan of a study, a ``recipes.studies.StudyPlan``."""
-        assert self.study_from, f"{self.name} is no study"
-        return _look_up(self.study_from)
-
-    @property
     def section(self) -> Any:
-        """The module with ``summary`` and ``details`` of a report."""
-        return import_module(self.section_from)
+        """What describes its results on a terminal and on a page, a ``report.sections.Section``."""
+        return _look_up(self.section_from)
 
 
 def _look_up(reference: str) -> Any:
     module, _, name = reference.partition(":")
     return getattr(import_module(module), name)
 
-
-KNOWLEDGE, CLASSIFY = "attnlab.recipes.knowledge", "attnlab.recipes.classify"
 
 _ALL = (
     Job(
@@ -70,13 +58,13 @@ _ALL = (
     ),
     Job(
         "knowledge-pretrain",
-        "read a corpus, perhaps with training questions mixed in",
+        "read a corpus, optionally with training questions mixed in",
         f"{KNOWLEDGE}.settings:PretrainSettings",
         f"{KNOWLEDGE}.pretrain:run_pretrain",
     ),
     Job(
         "knowledge-finetune",
-        "learn to answer questions, from a pretrained model or from nothing",
+        "learn to answer questions, from a pretrained model or from scratch",
         f"{KNOWLEDGE}.settings:FinetuneSettings",
         f"{KNOWLEDGE}.finetune:run_finetune",
     ),
@@ -88,7 +76,7 @@ _ALL = (
     ),
     Job(
         "knowledge-majority",
-        "the baseline: always the commonest training answer",
+        "the baseline: always the most common training answer",
         f"{KNOWLEDGE}.settings:MajoritySettings",
         f"{KNOWLEDGE}.majority:run_majority",
     ),
@@ -96,34 +84,34 @@ _ALL = (
         "knowledge-demo",
         "four ways to answer where made-up people were born",
         f"{KNOWLEDGE}.settings:DemoSettings",
-        study_from=f"{KNOWLEDGE}.demo:DEMO",
-        section_from=f"{SECTIONS}.comparison",
+        f"{KNOWLEDGE}.demo:DEMO",
+        f"{SECTIONS}.comparison:COMPARISON",
     ),
     Job(
         "knowledge-extraction",
         "what lets a model say what it has read?",
         f"{KNOWLEDGE}.settings:ExtractionSettings",
-        study_from=f"{KNOWLEDGE}.extraction:EXTRACTION",
-        section_from=f"{SECTIONS}.comparison",
+        f"{KNOWLEDGE}.extraction:EXTRACTION",
+        f"{SECTIONS}.comparison:COMPARISON",
     ),
     Job(
         "classify-train",
-        "fine-tune a pretrained encoder to tell classes of text",
+        "fine-tune a pretrained encoder to classify text",
         f"{CLASSIFY}.settings:ClassifySettings",
         f"{CLASSIFY}.train:run_train",
     ),
     Job(
         "classify-predict",
-        "tell the classes of a file's texts with a run's classifier",
+        "classify the texts of a file with a run's model",
         f"{CLASSIFY}.settings:PredictSettings",
         f"{CLASSIFY}.predict:run_predict",
     ),
     Job(
         "classify-label-budget",
-        "how few labels will do, with and without unlabelled text?",
+        "how few labels are enough, with and without unlabelled text?",
         f"{CLASSIFY}.settings:LabelBudgetSettings",
-        study_from=f"{CLASSIFY}.label_budget:LABEL_BUDGET",
-        section_from=f"{SECTIONS}.label_budget",
+        f"{CLASSIFY}.label_budget:LABEL_BUDGET",
+        f"{SECTIONS}.label_budget:LABEL_BUDGET",
     ),
 )
 JOBS: Mapping[str, Job] = {job.name: job for job in _ALL}

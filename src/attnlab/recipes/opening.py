@@ -1,6 +1,6 @@
 """How every job opens its run: what it computes with and what it reads is decided here, once."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +15,7 @@ from attnlab.config import to_dict
 from attnlab.recipes.files import refuse_changed_files
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training import hardware
+from attnlab.training.distributed import join_processes
 from attnlab.training.hardware import Hardware, precision_of
 from attnlab.training.session import Session, open_session
 from attnlab.training.settings import TrainingSettings
@@ -30,8 +31,8 @@ class Inputs:
     """What it reads, by the name of the setting."""
     attention: AttentionSettings = AttentionSettings()
     source: Run | None = None
-    """The run whose model it asks: in the precision, and by the way through attention, that the
-    model was trained with."""
+    """The run whose model it evaluates, with the precision and the attention path that the model
+    was trained with."""
 
 
 def finished_run(
@@ -58,11 +59,38 @@ def open_run(
         yield session
 
 
+def run_without_training(
+    job: str,
+    settings: Any,
+    work: Callable[[Run], None],
+    *,
+    place: RunPlace,
+    files: Mapping[str, Path],
+) -> Run:
+    """Begin or continue a run and do its work, finished or not; other processes wait for it."""
+
+    def begin_and_work() -> str:
+        run = Run.begin(job, to_dict(settings), place)
+        try:
+            with run:
+                refuse_changed_files(run, files)
+                work(run)
+        except Exception:
+            run.discard_if_untouched()
+            raise
+        return str(run.path)
+
+    with join_processes() as processes:
+        return Run(Path(processes.from_lead(begin_and_work)))
+
+
 def computing_like(source: Run | None) -> Hardware:
     """Compute in this process as a run did, without a run of its own."""
     if source:
         fast_path.use(int(source.config["resolved"][FUSED_FROM]))
-    return hardware.use(hardware.choose(_asking(source), local_processes=1))
+    asking = _asking(source)
+    threads = hardware.chosen_threads(asking) or hardware.all_threads()
+    return hardware.use(hardware.choose(asking), threads=threads)
 
 
 def _asking(source: Run | None) -> TrainingSettings:

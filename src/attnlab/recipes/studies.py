@@ -1,13 +1,13 @@
 """Studies: jobs made of other jobs.
 
 A study plans cells. A cell is a name, a job, its settings and the cells it needs first, and nothing
-else: whoever can give the command ``attnlab run JOB --config cells/NAME.yaml --name NAME`` can run
-it. Here a loop does, one cell after the other.
+else: anything that can call ``attnlab run JOB --config cells/NAME.yaml --name NAME`` can run it.
+Here a loop does, one cell after the other. Only the lead process plans.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -17,7 +17,7 @@ from rich.console import Console
 from attnlab.config import from_dict, to_dict, to_yaml
 from attnlab.errors import BusyError, UserError
 from attnlab.recipes.jobs import find_job
-from attnlab.runs.directory import Run, RunPlace, run_name
+from attnlab.runs.directory import Run, RunPlace
 from attnlab.runs.study import STUDY, Study, StudyOutcome
 from attnlab.training.distributed import Processes, join_processes
 
@@ -41,7 +41,7 @@ class Finished:
     """The cells of a study that are finished, and where all of them live."""
 
     folder: Path
-    runs: Mapping[str, Run]
+    runs: dict[str, Run]
 
     def path(self, cell: str, *inside: str) -> str:
         """Return where a cell, or a file in it, is or will be."""
@@ -54,39 +54,37 @@ class StudyPlan(Generic[SettingsT]):
 
     title: str
     plan: Callable[[SettingsT, Finished], Sequence[Cell]]
-    """Returns the cells that are known by now, finished or not. It is called again whenever one is
-    finished, and may then return more; the study is over when none is left."""
+    """Returns the cells that are known by now, finished or not. It is called again when these are
+    finished, and may then return more; the study is over when it does not."""
     close: Callable[[SettingsT, Finished], StudyOutcome]
     """Says at the end which runs are compared, and what a reader should know."""
 
+    def __call__(self, job: str, settings: Any, *, place: RunPlace, console: Console) -> Study:
+        """Run every cell that is not finished, in the order of their needs; resumes by itself."""
+        # however a user writes the path, it is the same study
+        path = place.path(job, to_dict(settings)).resolve()
+        done = Finished(path, {})
+        was_finished = (path / STUDY).exists() and Study.open(path).is_finished
 
-def run_study(job: str, settings: Any, *, place: RunPlace, console: Console) -> Study:
-    """Run every cell that is not finished, in the order of their needs; goes on by itself."""
-    # however a user writes the path, it is the same study
-    path = (place.root / run_name(job, to_dict(settings), place.name)).resolve()
-    study_plan: StudyPlan[Any] = find_job(job).study
-    finished: dict[str, Run] = {}
-    was_finished = (path / STUDY).exists() and Study.open(path).is_finished
+        def plan() -> list[dict[str, Any]]:
+            if was_finished:
+                return _planned_before(path)  # what it was planned from may be gone
+            return [asdict(cell) for cell in self.plan(settings, done)]
 
-    def plan() -> Sequence[Cell]:
-        if was_finished:
-            return _planned_before(path)  # what it was planned from may be gone
-        return study_plan.plan(settings, Finished(path, finished))
-
-    cells = plan()  # a mistake is found before there is a folder
-    with _open(job, settings, place, study_plan.title) as processes:
-        processes.from_lead(partial(_write_plan, path, cells))
-        while waiting := ready(cells, finished):
-            cell = waiting[0]
-            run, cell_place = find_job(cell.job).run, RunPlace(path, cell.name)
-            finished[cell.name] = run(cell.settings, place=cell_place, console=console)
-            cells = plan()
-            processes.from_lead(partial(_write_plan, path, cells))
-        if not was_finished:
-            processes.from_lead(
-                lambda: Study.open(path).close(study_plan.close(settings, Finished(path, finished)))
-            )
-    return Study.open(path)
+        with join_processes() as processes:
+            cells = _cells(processes.from_lead(plan))  # a mistake is found before there is a folder
+            with _begun(job, settings, place, title=self.title, processes=processes):
+                processes.from_lead(partial(_write_plan, path, cells))
+                while waiting := ready(cells, done.runs):
+                    cell = waiting[0]
+                    run, cell_place = find_job(cell.job).run, RunPlace(path, cell.name)
+                    done.runs[cell.name] = run(cell.settings, place=cell_place, console=console)
+                    if len(done.runs) == len(cells):
+                        cells = _cells(processes.from_lead(plan))
+                        processes.from_lead(partial(_write_plan, path, cells))
+                if not was_finished:
+                    processes.from_lead(lambda: Study.open(path).close(self.close(settings, done)))
+        return Study.open(path)
 
 
 def ready(cells: Sequence[Cell], finished: Mapping[str, Run]) -> list[Cell]:
@@ -96,12 +94,12 @@ def ready(cells: Sequence[Cell], finished: Mapping[str, Run]) -> list[Cell]:
     waiting = [cell for cell in cells if cell.name not in finished]
     found = [cell for cell in waiting if all(need in finished for need in cell.needs)]
     stuck = [cell.name for cell in waiting]
-    assert found or not waiting, f"these cells wait for cells that nobody plans: {stuck}"
+    assert found or not waiting, f"these cells wait for cells that are not planned: {stuck}"
     return found
 
 
 def _write_plan(path: Path, cells: Sequence[Cell]) -> None:
-    """Write down how to run every cell, so that anybody can."""
+    """Write down every cell and the command that runs it."""
     described = []
     for cell in cells:
         config = f"cells/{cell.name}.yaml"
@@ -111,32 +109,43 @@ def _write_plan(path: Path, cells: Sequence[Cell]) -> None:
     Study.open(path).plan(described)
 
 
-def _planned_before(path: Path) -> list[Cell]:
+def _planned_before(path: Path) -> list[dict[str, Any]]:
     """Read the cells of a study again, as they were run."""
-    cells = []
-    for cell in Study.open(path).cells:
-        run = Run.open(path / cell["name"])
-        settings = find_job(cell["job"]).settings
-        values = from_dict(settings, run.config["settings"], origin=str(run.path))
-        cells.append(Cell(cell["name"], cell["job"], values, tuple(cell.get("needs", ()))))
-    return cells
+    return [
+        {**cell, "settings": Run.open(path / cell["name"]).config["settings"]}
+        for cell in Study.open(path).cells
+    ]
+
+
+def _cells(planned: Sequence[Mapping[str, Any]]) -> list[Cell]:
+    """Read cells that came as plain values: from the lead process, or from a run directory."""
+    return [
+        Cell(
+            cell["name"],
+            cell["job"],
+            from_dict(find_job(cell["job"]).settings, cell["settings"], origin=cell["name"]),
+            tuple(cell.get("needs", ())),
+        )
+        for cell in planned
+    ]
 
 
 @contextmanager
-def _open(job: str, settings: Any, place: RunPlace, title: str) -> Iterator[Processes]:
+def _begun(
+    job: str, settings: Any, place: RunPlace, *, title: str, processes: Processes
+) -> Iterator[None]:
     """Begin or continue the study of these settings; a mistake before step 1 leaves nothing."""
-    begun: list[Study] = []
+    studies: list[Study] = []  # in the lead process, the one that it has begun
 
     def begin() -> None:
-        begun.append(Study.begin(job, to_dict(settings), place, title=title))
+        studies.append(Study.begin(job, to_dict(settings), place, title=title))
 
-    with join_processes() as processes:
-        processes.from_lead(begin)
-        try:
-            yield processes
-        except BusyError:
-            raise  # somebody else works in it
-        except UserError:
-            for study in begun:
-                study.discard_if_untouched()
-            raise
+    processes.from_lead(begin)
+    try:
+        yield
+    except BusyError:
+        raise  # another process works in it
+    except UserError:
+        for study in studies:
+            study.discard_if_untouched()
+        raise

@@ -9,17 +9,17 @@ from matplotlib.figure import Figure
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from attnlab.checks.cost import Cost, exponent
+from attnlab.checks.cost import Cost, Growth, growth
 from attnlab.checks.findings import Finding
 from attnlab.report.figures import COLORS, STROKES, STYLE
 from attnlab.report.terminal import add_row, table_of
 
 LONG = 512
-"""From here on the length, not the number of operations, decides what something costs."""
+"""From this length on the time grows with the length rather than with fixed overhead."""
 
 
 def findings_view(report: Mapping[str, Sequence[Finding]]) -> RenderableType:
-    """Show what was found, a table for the functions and one for each class."""
+    """Show what was found: one table for the functions and one per class."""
     parts: list[RenderableType] = []
     for name, findings in report.items():
         table = table_of("", name, "")
@@ -41,7 +41,7 @@ def findings_json(report: Mapping[str, Sequence[Finding]]) -> dict[str, Any]:
     }
 
 
-def portrait_view(info: Mapping[str, Any]) -> RenderableType:
+def variant_view(info: Mapping[str, Any]) -> RenderableType:
     """Show one variant: in words, then what it takes and promises."""
     table = table_of()
     for option, written in info["options"].items():
@@ -61,7 +61,7 @@ def portrait_view(info: Mapping[str, Any]) -> RenderableType:
 
 
 def mutants_view(reports: Mapping[str, Mapping[str, Sequence[Finding]]]) -> RenderableType:
-    """Show which check notices which bug: x where it does."""
+    """Show which check catches which bug: x where it does."""
     parts: list[RenderableType] = []
     for kind in next(iter(reports.values())):
         checks = [finding.what for finding in next(iter(reports.values()))[kind]]
@@ -78,7 +78,7 @@ def mutants_view(reports: Mapping[str, Mapping[str, Sequence[Finding]]]) -> Rend
 
 
 def costs_view(costs: Sequence[Cost]) -> RenderableType:
-    """Show milliseconds and megabytes for each length, and how the time grows."""
+    """Show milliseconds with their spread, megabytes, and how the time grows."""
     names = list(dict.fromkeys(cost.name for cost in costs))
     lengths = sorted({cost.length for cost in costs})
     by_key = {(cost.name, cost.length): cost for cost in costs}
@@ -86,11 +86,26 @@ def costs_view(costs: Sequence[Cost]) -> RenderableType:
     memory = table_of("MB", *map(str, lengths))
     for name in names:
         cells = [by_key.get((name, length)) for length in lengths]
-        grows = exponent(costs, name, above=LONG)
-        rise = "–" if grows is None else f"∝ n^{grows:.2f}"
-        add_row(times, name, *(f"{1e3 * c.seconds:.1f}" if c else "–" for c in cells), rise)
+        rise = _growth_words(growth(costs, name, above=LONG))
+        add_row(times, name, *map(_milliseconds, cells), rise)
         add_row(memory, name, *(f"{c.peak_bytes / 1e6:.0f}" if c else "–" for c in cells))
     return Group(times, "", memory)
+
+
+def _milliseconds(cost: Cost | None) -> str:
+    if cost is None:
+        return "–"
+    spread = "" if cost.spread is None else f" ±{cost.spread:.0%}"
+    return f"{1e3 * cost.seconds:.1f}{spread}"
+
+
+def _growth_words(found: Growth | None) -> str:
+    if found is None:
+        return "–"
+    low, high = found.interval
+    if found.is_open:
+        return f"too noisy to say (n^{low:.1f} to n^{high:.1f})"
+    return f"n^{found.exponent:.2f} ({low:.2f} to {high:.2f})"
 
 
 def costs_figure(costs: Sequence[Cost]) -> Figure:
@@ -101,17 +116,21 @@ def costs_figure(costs: Sequence[Cost]) -> Figure:
         for axis, what in zip(figure.subplots(1, 2), ("seconds", "peak_bytes"), strict=True):
             for index, name in enumerate(names):
                 own = [cost for cost in costs if cost.name == name]
-                grows = exponent(costs, name, above=LONG)
+                grows = growth(costs, name, above=LONG)
                 axis.loglog(
                     [cost.length for cost in own],
                     [getattr(cost, what) for cost in own],
                     color=COLORS[index % len(COLORS)],
                     linestyle=STROKES[index // len(COLORS) % len(STROKES)],
                     marker=".",
-                    label=name if grows is None else f"{name} (n^{grows:.2f})",
+                    label=name
+                    if grows is None or grows.is_open
+                    else f"{name} (n^{grows.exponent:.2f})",
                 )
             axis.set_xlabel("n tokens")
-            axis.set_ylabel("seconds, forward and back" if what == "seconds" else "bytes at once")
+            axis.set_ylabel(
+                "seconds, forward and backward" if what == "seconds" else "bytes at once"
+            )
             axis.set_xscale("log", base=2)
         handles, labels = figure.axes[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=3)

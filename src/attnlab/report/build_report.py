@@ -1,44 +1,31 @@
 """From run directories to a document; every number and sentence comes from the records."""
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Iterator, Sequence
 
 from attnlab.config import flatten
 from attnlab.errors import UserError
 from attnlab.evaluation.metrics import check_answers, metric_called
 from attnlab.report.document import Block, Document, Heading, Sentences, Table
+from attnlab.report.sections import Section
 from attnlab.runs.directory import Run
-
-
-@runtime_checkable
-class Section(Protocol):
-    """A module of ``report.sections``."""
-
-    @property
-    def summary(self) -> Callable[[Sequence[Run]], Iterator[Block]]:
-        """Tells what came out."""
-
-    @property
-    def details(self) -> Callable[[Sequence[Run]], Iterator[Block]]:
-        """Tells how, and shows examples."""
 
 
 def build_report(
     runs: Sequence[Run], section: Section, *, title: str | None = None, notes: Sequence[str] = ()
 ) -> Document:
-    """Tell the story of runs, after what a reader should know."""
+    """Put together what a page says about runs; ``notes`` come first."""
     for run in runs:
-        _refuse_what_cannot_be_told(run)
+        _refuse_unfinished_or_damaged(run)
     blocks: list[Block] = [Sentences(notes)] if notes else []
-    blocks += [Heading("What came out"), *section.summary(runs), *section.details(runs)]
+    blocks += [Heading("Results"), *section.summary(runs), *section.details(runs)]
     for run in runs:
         blocks += _how(run)
     return Document(title or (runs[0].name if len(runs) == 1 else f"{len(runs)} runs"), blocks)
 
 
-def _refuse_what_cannot_be_told(run: Run) -> None:
+def _refuse_unfinished_or_damaged(run: Run) -> None:
     if not run.finished:
-        raise UserError(f"the run {run.name} is not finished; its command goes on with it.")
+        raise UserError(f"the run {run.name} is not finished; repeat its command to resume it.")
     scored = [split for split in run.record["scores"] if run.has_predictions(split)]
     if not scored:
         raise UserError(f"the run {run.name} has no score with stored predictions to report on.")

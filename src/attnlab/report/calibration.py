@@ -10,94 +10,95 @@ from attnlab.runs.directory import Run
 
 SIGNALS = {
     "confidence": "probability of the answer",
-    "agreement": "agreement of drawn answers",
-    "lead": "lead over the likeliest other answer",
+    "agreement": "agreement of sampled answers",
+    "lead": "lead over the next likely answer",
 }
 UNSEEN_SHOWN = 10
 
 
 def calibration_blocks(run: Run) -> Iterator[Block]:
-    """Tell what can be said about a run's confidence; nothing if its record says nothing."""
-    told = run.record.get("confidence")
-    if not told or not (told["splits"] or told.get("seen")):
+    """Describe what a run's confidence is worth; nothing if its record says nothing."""
+    judged = run.record.get("confidence")
+    if not judged or not (judged["splits"] or judged.get("seen")):
         return
     from attnlab.report.knowledge_figures import risk_coverage_figure  # the words need no figures
 
     yield Heading(f"Retrieved or made up? ({run.name})")
-    yield areas_table(told)
-    yield Sentences(sentences(told))
-    splits = {split: run.predictions(split) for split in told["splits"]}
+    yield areas_table(judged)
+    yield Sentences(sentences(judged))
+    splits = {split: run.predictions(split) for split in judged["splits"]}
     if splits:
-        caption = "The surest answers first: how many of those given are wrong."
-        figure = risk_coverage_figure(splits, told.get("kept") or {})
+        caption = "Share of wrong answers among those given, the most confident first."
+        figure = risk_coverage_figure(splits, judged.get("kept") or {})
         yield Figure(f"risk-{run.name}", caption, figure)
     if run.has_predictions(UNSEEN):
-        yield from _unseen(run, told)
+        yield from _unseen(run, judged)
 
 
-def areas_table(told: Mapping[str, Any]) -> Table:
-    """Show how well every signal tells right from wrong, and read from not read."""
+def areas_table(judged: Mapping[str, Any]) -> Table:
+    """Show how well every signal separates right from wrong, and read from not read."""
     rows = [
         [SIGNALS[signal], f"right or wrong, {split}", *_area(area)]
-        for split, worth in told["splits"].items()
+        for split, worth in judged["splits"].items()
         for signal, area in worth["right"].items()
     ] + [
-        [SIGNALS[signal], f"{split} or never read about", *_area(area)]
-        for split, areas in told.get("seen", {}).items()
+        [SIGNALS[signal], f"{split} or not in the corpus", *_area(area)]
+        for split, areas in judged.get("seen", {}).items()
         for signal, area in areas.items()
     ]
-    return Table(["signal", "tells apart", "area under the ROC curve", "95 % interval"], rows)
+    return Table(["signal", "separates", "area under the ROC curve", "95 % interval"], rows)
 
 
-def sentences(told: Mapping[str, Any]) -> list[str]:
+def sentences(judged: Mapping[str, Any]) -> list[str]:
     """Say in words what the confidence is worth, and whether the threshold's promise is kept."""
     found = []
-    for split, worth in told["splits"].items():
+    for split, worth in judged["splits"].items():
         found.append(
-            f"Of the surer half of the answers on {split} {_share(worth['surest_half'])} are right;"
-            f" the mean risk over all coverages is {worth['risk_coverage_area']:.3f}, confidence"
-            f" and accuracy are {percent(worth['calibration_error'], 1)} apart."
+            f"Of the more confident half of the answers on {split}, {_share(worth['surest_half'])}"
+            f" are right; the mean risk over all coverages is {worth['risk_coverage_area']:.3f};"
+            f" confidence and accuracy differ by {percent(worth['calibration_error'], 1)}."
         )
-    return found + list(_promises(told))
+    return found + list(_promises(judged))
 
 
-def _promises(told: Mapping[str, Any]) -> Iterator[str]:
-    thresholds = told.get("thresholds")
+def _promises(judged: Mapping[str, Any]) -> Iterator[str]:
+    thresholds = judged.get("thresholds")
     if not thresholds:
         return
     n, found = thresholds["chosen_on"], thresholds["retrieved"]
     if not found:
         yield f"{n} held-out training people are too few, or too often wrong, for a threshold."
         return
-    for split, kept in told["kept"].items():
+    for split, kept in judged["kept"].items():
         if not kept["n"]:
-            yield f"No answer on {split} is as sure as the threshold, {percent(found['value'])}."
+            yield f"No answer on {split} reaches the threshold, {percent(found['value'])}."
             continue
         yield (
-            f"Answers at least {percent(found['value'])} sure count as retrieved, which promises"
-            f" that {percent(found['promise'])} are right (chosen on {n} held-out training people)."
+            f"Answers with at least {percent(found['value'])} confidence count as retrieved, which"
+            f" promises that {percent(found['promise'])} are right (chosen on {n} held-out training"
+            " people)."
             f" On {split} these are {percent(kept['coverage'])} of the answers, {_share(kept)} of"
             " them right."
         )
 
 
-def _unseen(run: Run, told: Mapping[str, Any]) -> Iterator[Block]:
-    """Show what is said about people of whom nothing was read."""
+def _unseen(run: Run, judged: Mapping[str, Any]) -> Iterator[Block]:
+    """Show the answers about people who are not in the corpus."""
     rows = run.predictions(UNSEEN)
-    verdicts = told.get("verdicts", {}).get(UNSEEN, {})
+    verdicts = judged.get("verdicts", {}).get(UNSEEN, {})
     if verdicts:
         counted = ", ".join(f"{verdict}: {count}" for verdict, count in verdicts.items())
         yield Sentences(
-            [f"{len(rows)} people of whom nothing was read get an answer too ({counted})."]
+            [f"{len(rows)} people who are not in the corpus get an answer too ({counted})."]
         )
     yield Table(
-        ["never read about", "answer", "sure"],
+        ["not in the corpus", "answer", "confidence"],
         [
             [row["input"], row["prediction"], percent(row["confidence"])]
             for row in _surest(rows)[:UNSEEN_SHOWN]
         ],
     )
-    parts = told.get("name_parts") or {}
+    parts = judged.get("name_parts") or {}
     if parts:
         yield Table(
             ["part of the name replaced", "answers that change", "95 % interval", "people"],

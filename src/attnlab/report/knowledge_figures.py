@@ -29,8 +29,8 @@ def risk_coverage_figure(splits: Mapping[str, Rows], promises: Mapping[str, Any]
             if kept and kept["n"]:
                 point = 100 * kept["coverage"], 100 * (1 - kept["value"])
                 axis.plot(*point, "o", color=colour, label=f"{split}: what counts as retrieved")
-        axis.set_xlabel("answers given, the surest first (%)")
-        axis.set_ylabel("of them wrong (%)")
+        axis.set_xlabel("answers given, most confident first (%)")
+        axis.set_ylabel("wrong answers among them (%)")
         axis.set_xlim(0, 100)
         axis.set_ylim(bottom=0)
         axis.legend()
@@ -40,7 +40,7 @@ def risk_coverage_figure(splits: Mapping[str, Rows], promises: Mapping[str, Any]
 def looks_figure(
     tokens: Sequence[str], weights: Sequence[Float[np.ndarray, "H T T"]], *, n_question: int
 ) -> Figure:
-    """Draw where each token of the answer looked from, a panel a layer, over all heads."""
+    """Draw where each token of the answer looked, one panel per layer, mean of all heads."""
     shown = [_plain(token) for token in tokens]
     askers = list(range(n_question - 1, len(tokens)))
     height = 1.2 + 0.28 * len(askers)
@@ -56,13 +56,13 @@ def looks_figure(
             axis.set_xticks(range(len(tokens)), shown, fontsize=8)
             axis.set_yticks(range(len(askers)), [f"after {shown[i]}" for i in askers], fontsize=8)
             axis.axvline(n_question - 0.5, color=INK, linewidth=0.8)
-            axis.set_title(f"layer {number}: what is looked at, mean of the heads", fontsize=9)
+            axis.set_title(f"layer {number}: attention weights, mean of the heads", fontsize=9)
             figure.colorbar(image, ax=axis, fraction=0.03)
     return figure
 
 
 def _plain(token: str) -> str:
-    """Make a blank visible, and what the font cannot draw; a token is no mathematics."""
+    """Make blanks, and what the font cannot draw, visible; keep $ from starting mathematics."""
     drawn = font_manager.get_font(font_manager.findfont("DejaVu Sans")).get_charmap()
     visible = "".join(
         character if ord(character) in drawn and character.isprintable() else UNDRAWN

@@ -14,7 +14,7 @@ LONGEST = 300
 
 
 def scores_table(run: Run) -> Table:
-    """Show the scores of a finished run beside what guessing gives."""
+    """Show the scores of a finished run, and what guessing would score."""
     rows = []
     for split, score in run.record["scores"].items():
         metric = metric_called(score["metric"])
@@ -58,7 +58,7 @@ def warnings_of(run: Run) -> list[str]:
     found = [f"{split}: {score['verdict']}." for split, score in scores if score.get("verdict")]
     leak = run.record.get("leak")
     if leak and leak["largest_change"] != 0:
-        found.append(f"It sees the future: {leak['sentence']}. No loss of it can be believed.")
+        found.append(f"It sees the future: {leak['sentence']}. Its losses cannot be trusted.")
     return found
 
 

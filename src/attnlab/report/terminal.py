@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from textwrap import shorten
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
 from rich.table import Column
@@ -18,11 +18,15 @@ from attnlab.report.document import Block, Figure, Heading, Sentences, Table
 from attnlab.report.tables import scores_table, warnings_of
 from attnlab.runs.directory import Run
 
+if TYPE_CHECKING:  # listing runs must not wait for numpy
+    from attnlab.evaluation.calibration import Answer
+
 LONGEST_SHOWN = 100
+VERDICT_COLORS = {"retrieved": "green", "unsure": "yellow", "made up": "red"}
 
 
 def runs_table(runs: Sequence[Run], root: Path) -> RenderableType:
-    """Show one run a row; a run of a study has the study's name before its own."""
+    """Show one run per row; a run of a study has the study's name before its own."""
     table = table_of(Column("run", no_wrap=True), "job", "state", "scores")
     for run in runs:
         name = str(run.path.relative_to(root))
@@ -40,7 +44,7 @@ def run_state(run: Run) -> str:
 
 
 def scores_text(run: Run) -> str:
-    """Write the scores of a finished run, a line a split."""
+    """Write the scores of a finished run, one line per split."""
     if not run.finished:
         return ""
     scores = run.record["scores"].items()
@@ -56,7 +60,7 @@ def written(score: dict[str, Any]) -> str:
 
 
 def run_story(run: Run) -> RenderableType:
-    """Show one run: what it was asked, how far it is, what came out."""
+    """Show one run: settings, progress and results."""
     config = run.config
     table = table_of()
     add_row(table, "run", str(run.path))
@@ -79,20 +83,34 @@ def run_story(run: Run) -> RenderableType:
 
 
 def scores_view(run: Run) -> RenderableType:
-    """Show the scores of a finished run beside what guessing gives, and what to doubt."""
-    told = (text_sentence(split, score) for split, score in run.record["scores"].items())
-    notes = [Text(sentence) for sentence in told if sentence]
+    """Show the scores of a finished run, what guessing would score, and warnings."""
+    sentences = (text_sentence(split, score) for split, score in run.record["scores"].items())
+    notes = [Text(sentence) for sentence in sentences if sentence]
     warnings = [Text(doubt, "red") for doubt in warnings_of(run)]
     return Group(table_view(scores_table(run)), *notes, *warnings)
 
 
 def answers(rows: Sequence[dict[str, Any]]) -> RenderableType:
-    """Show what was asked with the model's answers, right or wrong where that is known."""
-    table = table_of("input", "answer", "sure", "")
+    """Show inputs with the model's answers, right or wrong where that is known."""
+    table = table_of("input", "answer", "confidence", "")
     for row in rows:
-        asked = shorten(row["input"], LONGEST_SHOWN, placeholder=" …")
-        add_row(table, asked, row["prediction"], percent(row["confidence"]), _verdict(row))
+        shown = shorten(row["input"], LONGEST_SHOWN, placeholder=" …")
+        add_row(table, shown, row["prediction"], percent(row["confidence"]), _verdict(row))
     return table
+
+
+def answer_view(answer: "Answer") -> RenderableType:
+    """Show an answer with its verdict and the reason for it, then what else was likely."""
+    verdict = Text(answer.verdict, style=VERDICT_COLORS[answer.verdict])
+    sure, agree = percent(answer.probability), percent(answer.agreement)
+    lines = [
+        Text.assemble((answer.text or "(nothing)", "bold"), "   ", verdict, f": {answer.reason}"),
+        Text(f"confidence {sure}; {agree} of the sampled answers agree"),
+    ]
+    if answer.runners_up:
+        others = ", ".join(f"{text} {percent(likely)}" for text, likely in answer.runners_up)
+        lines.append(Text(f"also sampled: {others}"))
+    return Group(*lines)
 
 
 def _verdict(row: dict[str, Any]) -> Text:
@@ -103,7 +121,7 @@ def _verdict(row: dict[str, Any]) -> Text:
 
 
 def blocks_view(blocks: Iterable[Block]) -> RenderableType:
-    """Show a report's blocks, but for its figures: a heading stands right above what it heads."""
+    """Show a report's blocks without its figures; no blank line follows a heading."""
     parts: list[RenderableType] = []
     is_below_heading = True
     for block in blocks:
@@ -123,10 +141,10 @@ def blocks_view(blocks: Iterable[Block]) -> RenderableType:
     return Group(*parts)
 
 
-def table_view(grid: Table) -> RenderableType:
-    """Show a grid."""
-    table = table_of(*grid.columns)
-    for row in grid.rows:
+def table_view(table_block: Table) -> RenderableType:
+    """Show a table of a report."""
+    table = table_of(*table_block.columns)
+    for row in table_block.rows:
         add_row(table, *row)
     return table
 
@@ -139,7 +157,7 @@ def table_of(*columns: Column | str) -> RichTable:
 
 
 def add_row(table: RichTable, *cells: str | Text) -> None:
-    """Add a row as it is: what a user or a model wrote is no markup."""
+    """Add a row as it is: what a user or a model wrote is not markup."""
     table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in cells))
 
 

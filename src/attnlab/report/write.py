@@ -1,6 +1,5 @@
 """Writes a report to disk: a page or Markdown, and every figure as PNG and SVG."""
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -9,30 +8,10 @@ from matplotlib.figure import Figure as MatplotlibFigure
 from attnlab import __version__
 from attnlab.errors import UserError
 from attnlab.report import figures, html, markdown
-from attnlab.report.build_report import Section, build_report
 from attnlab.report.document import Document, Figure
-from attnlab.runs.directory import Run
 from attnlab.runs.files import naming_the_path, replace_file
-from attnlab.runs.study import STUDY, Study
 
 FIGURE_KINDS = {".png": figures.as_png, ".svg": figures.as_svg}
-
-
-def write_report(
-    paths: Sequence[Path], folder: Path | None, section: Section, *, as_markdown: bool
-) -> Path:
-    """Report on runs, or on one study; return the page's path."""
-    if len(paths) == 1 and (paths[0] / STUDY).exists():
-        study = Study.open(paths[0])
-        title, notes, runs = study.title, study.notes, study.opened()
-        if study.cells and not study.is_finished:
-            done = sum(run.finished for run in study.begun())
-            unfinished = f"This study is not finished: {done} of {len(study.cells)} cells are."
-            notes = [*notes, unfinished]
-    else:
-        title, notes, runs = None, (), [Run.open(path) for path in paths]
-    document = build_report(runs, section, title=title, notes=notes)
-    return save(document, folder or paths[0] / "report", as_markdown=as_markdown)
 
 
 def check_figure_path(path: Path) -> None:
@@ -46,7 +25,7 @@ def check_figure_path(path: Path) -> None:
 
 
 def save_figure(figure: MatplotlibFigure, path: Path) -> None:
-    """Write one figure, in the form that its name asks for."""
+    """Write one figure; the suffix of the file decides the format."""
     check_figure_path(path)
     replace_file(path, FIGURE_KINDS[path.suffix](figure))
 

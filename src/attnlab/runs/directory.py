@@ -1,4 +1,4 @@
-"""One run, one folder: naming, opening, reading and finishing it.
+"""One run, one folder: beginning, opening, reading and finishing it.
 
     config.json         job, settings as layered, and every `auto` as it was resolved
     metrics.jsonl       one line per logged step or evaluation
@@ -8,34 +8,30 @@
     record.json         scores with n and interval, versions, seconds; its presence means finished
 
 A run without a name is called after its job and the hash of its settings, so that the same command
-finds the same folder: unfinished it goes on, finished it shows its result.
+finds the same folder: it resumes an unfinished run, and shows the result of a finished one.
 """
 
-import fcntl
-import hashlib
 import json
-import os
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from attnlab.errors import BusyError, DamagedFileError, UserError
-from attnlab.runs.files import (
-    naming_the_path,
-    read_json,
-    read_json_lines,
-    replace_file,
-    to_json,
-    write_synced,
+from attnlab.errors import DamagedFileError, UserError
+from attnlab.runs.files import naming_the_path, read_json, read_json_lines, replace_file, to_json
+from attnlab.runs.folders import (
+    FORMAT,
+    is_free,
+    make_folder,
+    refuse_other_format,
+    refuse_other_settings,
+    run_name,
 )
+from attnlab.runs.lock import LOCK, hold
 
-FORMAT = 2
-"""How runs are kept; 1 had no hashes of rows, and other names in predictions and records."""
-LONGEST_NAME = 200
 SCORE = {"metric", "value", "n", "interval"}
-CONFIG, METRICS, RECORD, LOCK = "config.json", "metrics.jsonl", "record.json", ".lock"
+CONFIG, METRICS, RECORD = "config.json", "metrics.jsonl", "record.json"
 
 
 @dataclass(frozen=True)
@@ -44,6 +40,10 @@ class RunPlace:
 
     root: Path
     name: str | None = None
+
+    def path(self, job: str, settings: Mapping[str, Any]) -> Path:
+        """Return the folder of the run or study of these settings."""
+        return self.root / run_name(job, settings, self.name)
 
 
 class Run:
@@ -56,13 +56,11 @@ class Run:
 
     @classmethod
     def begin(cls, job: str, settings: Mapping[str, Any], place: RunPlace) -> "Run":
-        """Make the directory for these settings, or go on with the one that has them."""
-        path = place.root / run_name(job, settings, place.name)
-        if not path.exists() or is_empty_folder(path):
-            _refuse_a_file_on_the_way(path)
-            config = {"format": FORMAT, "job": job, "settings": settings, "resolved": {}}
-            if make_folder(path, CONFIG, config):
-                return cls(path, is_new=True)
+        """Make the directory for these settings, or continue the one that has them."""
+        path = place.path(job, settings)
+        config = {"format": FORMAT, "job": job, "settings": settings, "resolved": {}}
+        if is_free(path) and make_folder(path, CONFIG, config):
+            return cls(path, is_new=True)
         run = cls.find(job, settings, place)
         assert run is not None, f"{path} is gone"
         return run
@@ -70,20 +68,20 @@ class Run:
     @classmethod
     def find(cls, job: str, settings: Mapping[str, Any], place: RunPlace) -> "Run | None":
         """Open the run of these settings, if there is one; one of other settings is refused."""
-        path = place.root / run_name(job, settings, place.name)
-        if not path.exists() or is_empty_folder(path):
+        path = place.path(job, settings)
+        if is_free(path):
             return None
         run = cls.open(path)
-        _refuse_other_settings(run, job, settings)
+        refuse_other_settings(f"run {path}", run.config, {"job": job, "settings": settings})
         return run
 
     @classmethod
     def open(cls, path: Path) -> "Run":
         """Open a run that exists, to read it."""
         if not path.exists():
-            raise UserError(f"there is no run {path}. `attnlab runs list` shows those there are.")
+            raise UserError(f"there is no run {path}. `attnlab runs list` lists the existing ones.")
         if not (path / CONFIG).exists():
-            raise UserError(f"{path} is no run directory: it holds no {CONFIG}.")
+            raise UserError(f"{path} is not a run directory: it has no {CONFIG}.")
         config = read_json(path / CONFIG)
         kinds = {"job": str, "settings": dict, "resolved": dict}
         missing = [key for key, kind in kinds.items() if not isinstance(config.get(key), kind)]
@@ -99,7 +97,7 @@ class Run:
 
     @property
     def config(self) -> dict[str, Any]:
-        """What the run was asked: job, settings, resolved."""
+        """The request: job, settings, and every auto as it was resolved."""
         return read_json(self.path / CONFIG)
 
     @property
@@ -136,8 +134,8 @@ class Run:
     def has_changed(self, what: str) -> UserError:
         """Build the error for something that is not what it was when the run was begun."""
         return UserError(
-            f"{what} has changed since {self.name} was begun, so the run cannot go on with it. Put"
-            " it back, or begin another run with --name."
+            f"{what} has changed since {self.name} was begun, so the run cannot resume with it."
+            " Restore it, or start another run with --name."
         )
 
     def metrics(self) -> list[dict[str, Any]]:
@@ -150,30 +148,27 @@ class Run:
         return lines
 
     def write_predictions(self, split: str, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Store the answers on one split, one example a line."""
-        text = "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows)
-        path = self.path / "predictions" / f"{split}.jsonl"
-        with naming_the_path(path):
-            path.parent.mkdir(exist_ok=True)
-        replace_file(path, text.encode())
+        """Store the answers on one split, one example per line."""
+        lines = [json.dumps(row, ensure_ascii=False, allow_nan=False) for row in rows]
+        _write_lines(self._predictions(split), lines)
 
     def has_predictions(self, split: str) -> bool:
         """Whether answers on that split are stored."""
-        return (self.path / "predictions" / f"{split}.jsonl").exists()
+        return self._predictions(split).exists()
 
     def predictions(self, split: str) -> list[dict[str, Any]]:
         """Read the stored answers on one split."""
-        path = self.path / "predictions" / f"{split}.jsonl"
-        if not self.has_predictions(split):
+        path = self._predictions(split)
+        if not path.exists():
             raise UserError(f"the run {self.name} has no predictions on {split!r} ({path}).")
         return read_json_lines(path)
 
+    def _predictions(self, split: str) -> Path:
+        return self.path / "predictions" / f"{split}.jsonl"
+
     def write_rows(self, split: str, hashes: Sequence[str]) -> None:
         """Store one hash per row of a split."""
-        path = self.path / "rows" / f"{split}.txt"
-        with naming_the_path(path):
-            path.parent.mkdir(exist_ok=True)
-        replace_file(path, "".join(f"{digest}\n" for digest in hashes).encode())
+        _write_lines(self.path / "rows" / f"{split}.txt", hashes)
 
     def rows(self, split: str) -> list[str]:
         """Read the hashes of a split's rows; a split that the run did not have has none."""
@@ -181,14 +176,9 @@ class Run:
         return path.read_text(encoding="ascii").split() if path.exists() else []
 
     def discard_if_untouched(self) -> None:
-        """Take back a directory that this object made and that holds nothing but the request."""
-        if self.is_new and self.is_untouched:
+        """Remove a directory that this object made and that holds nothing but the request."""
+        if self.is_new and {entry.name for entry in self.path.iterdir()} <= {CONFIG, LOCK}:
             shutil.rmtree(self.path)
-
-    @property
-    def is_untouched(self) -> bool:
-        """Whether the directory holds nothing but the request."""
-        return {entry.name for entry in self.path.iterdir()} <= {CONFIG, LOCK}
 
     def finish(self, record: Mapping[str, Any]) -> None:
         """Write the record, which marks the run as finished."""
@@ -196,31 +186,20 @@ class Run:
 
     def __enter__(self) -> "Run":
         """Hold the run for this process; a second one at the same time is refused."""
-        with naming_the_path(self.path / LOCK):
-            lock = (self.path / LOCK).open("a+b")
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            lock.seek(0)
-            holder = lock.read().decode() or "unknown"
-            lock.close()
-            raise BusyError(
-                f"process {holder} is working on {self.path}. Wait for it, stop it, or give this"
-                " run another --name."
-            ) from None
-        except OSError:
-            pass  # some cluster file systems have no locks; there the user takes care
-        lock.truncate(0)
-        lock.write(str(os.getpid()).encode())
-        lock.flush()
-        self._lock = lock
+        self._lock = hold(self.path)
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let the run go; the operating system does the same for a killed process."""
+        """Let the run go."""
         if self._lock:
             self._lock.close()
             self._lock = None
+
+
+def _write_lines(path: Path, lines: Iterable[str]) -> None:
+    with naming_the_path(path):
+        path.parent.mkdir(exist_ok=True)
+    replace_file(path, "".join(f"{line}\n" for line in lines).encode())
 
 
 def _is_score(score: Any) -> bool:
@@ -230,103 +209,3 @@ def _is_score(score: Any) -> bool:
     return len(numbers) == 2 and all(
         isinstance(number, int | float) for number in (*numbers, score["value"], score["n"])
     )
-
-
-def refuse_other_format(path: Path, content: Mapping[str, Any]) -> None:
-    """Refuse what another version of attnlab has kept in another way."""
-    there = content.get("format", 1)
-    if there != FORMAT:
-        version = "an earlier" if there in range(1, FORMAT) else "another"
-        raise UserError(
-            f"{path} was made by {version} version of attnlab, which kept runs differently (format"
-            f" {there}, now {FORMAT}). Run its command again with another --name, or delete that"
-            " folder first."
-        )
-
-
-def is_empty_folder(path: Path) -> bool:
-    """Say whether there is a folder with nothing in it."""
-    return path.is_dir() and not any(path.iterdir())
-
-
-def make_folder(path: Path, name: str, content: Mapping[str, Any]) -> bool:
-    """Make a folder with one JSON file in it at once; return False if another process was quicker.
-
-    An empty folder in its place is replaced.
-    """
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with naming_the_path(path):
-        beside.mkdir(parents=True, exist_ok=True)
-        write_synced(beside / name, to_json(content))
-        try:
-            beside.rename(path)
-        except OSError:
-            shutil.rmtree(beside, ignore_errors=True)
-            if not path.exists():
-                raise
-            return False
-    return True
-
-
-def _refuse_a_file_on_the_way(path: Path) -> None:
-    for parent in path.parents:
-        if parent.exists() and not parent.is_dir():
-            raise UserError(f"--runs {path.parent} is not possible: {parent} is no folder.")
-
-
-def run_name(job: str, settings: Mapping[str, Any], name: str | None = None) -> str:
-    """Return the chosen name, or the job and eight hex digits of its settings."""
-    if name is None:
-        canonical = json.dumps(settings, sort_keys=True, separators=(",", ":"), allow_nan=False)
-        return f"{job}-{hashlib.sha256(canonical.encode()).hexdigest()[:8]}"
-    plain = name and name.isprintable() and not name.startswith(".") and "/" not in name
-    if not plain or len(name.encode()) > LONGEST_NAME:
-        raise UserError(
-            f"--name {name!r} is not possible: it must be a plain folder name of at most"
-            f" {LONGEST_NAME} bytes."
-        )
-    return name
-
-
-def list_runs(root: Path) -> tuple[list[Run], list[str]]:
-    """Return the runs below ``root``, newest first, and what could not be read there."""
-    if not root.is_dir():
-        return [], []
-    runs, problems = [], []
-    files = [*root.glob(f"*/{CONFIG}"), *root.glob(f"*/*/{CONFIG}")]  # the latter in studies
-    inside_runs = {file.parent for file in files if (file.parent.parent / CONFIG).exists()}
-    folders = [
-        file.parent
-        for file in files
-        if not file.parent.name.startswith(".") and file.parent not in inside_runs
-    ]
-    for path in sorted(folders, key=lambda p: p.stat().st_mtime, reverse=True):
-        try:
-            run = Run.open(path)
-            run.check()
-            runs.append(run)
-        except UserError as error:
-            problems.append(str(error))
-    return runs, problems
-
-
-def _refuse_other_settings(run: Run, job: str, settings: Mapping[str, Any]) -> None:
-    config = run.config
-    wanted = json.loads(json.dumps({"job": job, "settings": settings}))
-    there = {"job": config["job"], "settings": config["settings"]}
-    if there == wanted:
-        return
-    changes = [f"{key}: {old!r} there, {new!r} now" for key, old, new in differences(there, wanted)]
-    raise UserError(
-        f"the run {run.path} exists with other settings ({'; '.join(changes)})."
-        " Choose another --name, or delete that folder."
-    )
-
-
-def differences(old: Any, new: Any, path: str = "") -> Iterable[tuple[str, Any, Any]]:
-    """Yield the dotted key and both values wherever two nested mappings differ."""
-    if isinstance(old, dict) and isinstance(new, dict):
-        for key in sorted(old.keys() | new.keys()):
-            yield from differences(old.get(key), new.get(key), f"{path}.{key}" if path else key)
-    elif old != new:
-        yield path.removeprefix("settings."), old, new

@@ -23,6 +23,19 @@ def naming_the_path(path: Path) -> Iterator[None]:
         ) from error
 
 
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn an operating-system error into one that says which file cannot be read."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise UserError(f"there is no file {path}.") from None
+    except IsADirectoryError:
+        raise UserError(f"{path} is a folder. Name a file in it.") from None
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror or error}.") from None
+
+
 def write_synced(path: Path, content: bytes) -> None:
     """Write a file and wait until the disk has it."""
     with path.open("wb") as file:
@@ -60,13 +73,8 @@ def to_json(value: Any) -> bytes:
 
 def sha256_of(path: Path) -> str:
     """Hash what a file holds."""
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except FileNotFoundError:
-        raise UserError(f"there is no file {path}.") from None
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror or error}.") from None
+    with reading(path), path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def sha256_of_files(files: Mapping[str, Path]) -> dict[str, str]:
@@ -77,11 +85,8 @@ def sha256_of_files(files: Mapping[str, Path]) -> dict[str, str]:
 def read_json(path: Path) -> dict[str, Any]:
     """Read a JSON object, or say which file is missing or where it is broken."""
     try:
-        value = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        raise UserError(f"there is no file {path}.") from None
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror or error}.") from None
+        with reading(path):
+            value = json.loads(path.read_bytes())
     except json.JSONDecodeError as error:
         raise DamagedFileError(f"{path}:{error.lineno} is not JSON: {error.msg}.") from None
     except UnicodeDecodeError as error:
@@ -92,7 +97,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def read_json_lines(path: Path) -> list[dict[str, Any]]:
-    """Read one JSON object a line; a last line without its newline (a crash) is left out."""
+    """Read one JSON object per line; a last line without its newline (a crash) is left out."""
     rows = []
     for number, line in enumerate(path.read_bytes().split(b"\n")[:-1], 1):
         try:

@@ -26,7 +26,6 @@ def versions() -> dict[str, str]:
     return found
 
 
-@cache
 def cpu() -> dict[str, Any]:
     """Return the processor's name, its vector units and the cores this process may use."""
     name, flags = platform.processor() or platform.machine(), set[str]()

@@ -16,7 +16,7 @@ def prediction_row(
     loss: float | None = None,
     **more: Any,
 ) -> dict[str, Any]:
-    """Put a row together: what was asked, what is true, what was said, and how surely.
+    """Build a row: input, truth, prediction and confidence.
 
     ``gold`` and ``loss`` are left out where the truth is not known. ``more`` are a lab's own
     columns; ``probabilities`` (by class) and ``tokens`` (how many the loss is over) mean the same

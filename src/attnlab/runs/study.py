@@ -7,7 +7,6 @@
 A user may write a ``study.json`` by hand: `{"title": "…", "runs": ["a", "b"]}`.
 """
 
-import json
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,19 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from attnlab.errors import DamagedFileError, UserError
-from attnlab.runs.directory import (
+from attnlab.runs.directory import METRICS, RECORD, Run, RunPlace
+from attnlab.runs.files import naming_the_path, read_json, replace_file, to_json
+from attnlab.runs.folders import (
     FORMAT,
-    METRICS,
-    RECORD,
-    Run,
-    RunPlace,
-    differences,
-    is_empty_folder,
+    is_free,
     make_folder,
     refuse_other_format,
-    run_name,
+    refuse_other_settings,
 )
-from attnlab.runs.files import naming_the_path, read_json, replace_file, to_json
 
 STUDY, CELLS = "study.json", "cells"
 
@@ -39,7 +34,7 @@ class StudyOutcome:
     compared: Sequence[str]
     """The runs that are compared, in the order to show them in."""
     notes: Sequence[str] = ()
-    """What a reader should know besides."""
+    """What a reader should know as well."""
     featured: str | None = None
     """The run whose answers are worth showing."""
 
@@ -53,7 +48,7 @@ class Study:
     runs: Sequence[str]
     """Names of the runs that are compared, which are folders next to the file."""
     notes: Sequence[str] = ()
-    """What a reader should know besides."""
+    """What a reader should know as well."""
     job: str | None = None
     """The job that it is; None if a user wrote the file."""
     featured: str | None = None
@@ -69,25 +64,18 @@ class Study:
     def begin(
         cls, job: str, settings: Mapping[str, Any], place: RunPlace, *, title: str
     ) -> "Study":
-        """Make the folder of a study, or go on with the one that has these settings."""
-        path = place.root / run_name(job, settings, place.name)
-        wanted = json.loads(json.dumps({"job": job, "settings": settings}))
-        is_new = not (path / STUDY).exists()
-        if not is_new:
-            there = read_json(path / STUDY)
-            refuse_other_format(path, there)
-            changed = list(differences({k: there.get(k) for k in wanted}, wanted))
-            if changed:
-                told = "; ".join(f"{key}: {old!r} there, {new!r} now" for key, old, new in changed)
-                raise UserError(
-                    f"the study {path} exists with other settings ({told}). Choose another --name,"
-                    " or delete that folder."
-                )
-        elif path.exists() and not is_empty_folder(path):
-            raise UserError(f"{path} exists and is no study. Choose another --name.")
-        else:
+        """Make the folder of a study, or continue the one that has these settings."""
+        path = place.path(job, settings)
+        wanted = {"job": job, "settings": settings}
+        is_new = False
+        if is_free(path):
             content = {"format": FORMAT, **wanted, "title": title, "notes": [], "runs": []}
             is_new = make_folder(path, STUDY, content | {CELLS: []})
+        if not (path / STUDY).exists():
+            raise UserError(f"{path} exists and is not a study. Choose another --name.")
+        there = read_json(path / STUDY)
+        refuse_other_format(path, there)
+        refuse_other_settings(f"study {path}", there, wanted)
         return replace(cls.open(path), is_new=is_new)
 
     @classmethod
@@ -103,11 +91,11 @@ class Study:
         if "job" in study:
             refuse_other_format(path, study)
         notes = study.get("notes")
-        told = [str(note) for note in notes] if isinstance(notes, list) else []
+        lines = [str(note) for note in notes] if isinstance(notes, list) else []
         title, job, featured = (
             str(study[key]) if study.get(key) else None for key in ("title", "job", "featured")
         )
-        return cls(path, title, names, told, job, featured, cells, bool(study.get("closed")))
+        return cls(path, title, names, lines, job, featured, cells, bool(study.get("closed")))
 
     def plan(self, cells: Sequence[tuple[Mapping[str, Any], str]]) -> None:
         """Name the cells that are known by now, each with the settings that its command reads."""
@@ -134,7 +122,7 @@ class Study:
         replace_file(self.path / STUDY, to_json(content))
 
     def discard_if_untouched(self) -> None:
-        """Take back a folder that this object made and in which no model has worked yet."""
+        """Remove a folder that this object made and in which no model has worked yet."""
         worked = any(self.path.glob(f"*/{METRICS}")) or any(
             run.finished and "hardware" in run.config["resolved"] for run in self.begun()
         )
@@ -160,7 +148,8 @@ class Study:
         scored = [run for run in self.begun() if run.finished and run.record["scores"]]
         if not scored:
             raise UserError(
-                f"the study {self.path} has no runs to compare yet; its command goes on with it."
+                f"the study {self.path} has no runs to compare yet; repeat its command to"
+                " resume it."
             )
         return scored
 

@@ -6,8 +6,8 @@
         state.json              step, best score, patience, schedules, length of metrics.jsonl
         manifest.json           SHA-256 of the three
 
-A checkpoint is written beside, synced and renamed: under its final name it is complete. No pickle
-is ever read.
+A checkpoint is written under another name, synced and renamed: under its final name it is complete.
+No pickle is ever read.
 """
 
 import hashlib
@@ -26,12 +26,8 @@ from attnlab.assets.tensors import decode_safetensors
 from attnlab.errors import DamagedFileError
 from attnlab.runs.files import naming_the_path, read_json, sync_folder, to_json, write_synced
 
-MODEL, OPTIMIZER, STATE, MANIFEST = (
-    "model.safetensors",
-    "optimizer.safetensors",
-    "state.json",
-    "manifest.json",
-)
+MODEL, OPTIMIZER = "model.safetensors", "optimizer.safetensors"
+STATE, MANIFEST = "state.json", "manifest.json"
 EXPECTED = {MODEL, OPTIMIZER, STATE}
 _STEP = re.compile(r"step-(\d{8,})")
 
@@ -45,12 +41,12 @@ class Checkpoint:
     state: Mapping[str, Any]
 
 
+@dataclass(frozen=True)
 class Checkpoints:
     """The checkpoints of one run."""
 
-    def __init__(self, folder: Path, *, keep_last: int) -> None:
-        self.folder = folder
-        self.keep_last = keep_last
+    folder: Path
+    keep_last: int
 
     def path(self, step: int) -> Path:
         """Return where the checkpoint of a step lives."""
@@ -64,7 +60,7 @@ class Checkpoints:
         return sorted((int(match[1]) for match in matches if match), reverse=True)
 
     def save(self, step: int, checkpoint: Checkpoint) -> None:
-        """Write the checkpoint of a step, then remove those that nobody needs."""
+        """Write the checkpoint of a step, then remove those that are no longer needed."""
         contents = {
             MODEL: _encode(checkpoint.model),
             OPTIMIZER: _encode(checkpoint.optimizer),
@@ -72,16 +68,16 @@ class Checkpoints:
         }
         manifest = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
         contents[MANIFEST] = to_json(manifest)
-        beside = self.folder / f".tmp-{self.path(step).name}"
+        temporary = self.folder / f".tmp-{self.path(step).name}"
         with naming_the_path(self.path(step)):
             try:
-                beside.mkdir(parents=True)
+                temporary.mkdir(parents=True)
                 for name, content in contents.items():
-                    write_synced(beside / name, content)
-                sync_folder(beside)
-                beside.rename(self.path(step))
+                    write_synced(temporary / name, content)
+                sync_folder(temporary)
+                temporary.rename(self.path(step))
             except OSError:
-                shutil.rmtree(beside, ignore_errors=True)
+                shutil.rmtree(temporary, ignore_errors=True)
                 raise
             sync_folder(self.folder)
         self._prune(best=checkpoint.state.get("best_step"))
@@ -97,7 +93,7 @@ class Checkpoints:
         )
 
     def load_model(self, step: int) -> dict[str, Tensor]:
-        """Read the weights alone, for a model that is only asked."""
+        """Read only the weights, for inference."""
         return decode_safetensors(self._verified(step, {MODEL})[MODEL], self.path(step) / MODEL)
 
     def problem(self, step: int) -> str | None:
@@ -111,8 +107,8 @@ class Checkpoints:
     def newest_complete(self, warn: Callable[[str], None]) -> int | None:
         """Find the newest checkpoint that is whole.
 
-        Damaged ones are named by ``warn`` and set aside; if no checkpoint is whole, nothing is
-        touched and the damage is the error.
+        Damaged ones are reported to ``warn`` and set aside. If none is whole, nothing is touched
+        and the damage is the error.
         """
         problems: dict[int, str] = {}
         for step in self.steps():
@@ -120,8 +116,8 @@ class Checkpoints:
             if problem:
                 problems[step] = problem
                 continue
-            for damaged, told in problems.items():
-                warn(f"{told} Going back to the checkpoint of step {step}.")
+            for damaged, problem in problems.items():
+                warn(f"{problem} Going back to the checkpoint of step {step}.")
                 self._set_aside(damaged)
             return step
         if problems:
@@ -137,7 +133,7 @@ class Checkpoints:
             shutil.rmtree(path, ignore_errors=True)
 
     def _verified(self, step: int, wanted: Set[str]) -> dict[str, bytes]:
-        """Read files of a checkpoint that are exactly those its manifest was made of."""
+        """Read files of a checkpoint after comparing them with its manifest."""
         folder = self.path(step)
         if not (folder / MANIFEST).is_file():
             raise DamagedFileError(f"the checkpoint {folder} is damaged: {MANIFEST} is missing.")
@@ -193,7 +189,7 @@ def load_model_tensors(model: nn.Module, tensors: Mapping[str, Tensor]) -> None:
 
 
 def frozen_sha256(model: nn.Module) -> str | None:
-    """Hash the parameters that training leaves alone; a checkpoint is worth nothing on others."""
+    """Hash the parameters that training leaves alone; a checkpoint fits no others."""
     frozen = {n: p for n, p in model.named_parameters() if not p.requires_grad}
     if not frozen:
         return None

@@ -1,4 +1,4 @@
-"""The processes that train together: started by torchrun, or one alone."""
+"""The processes that train together: several started by torchrun, or just one."""
 
 import atexit
 import json
@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import torch
@@ -15,15 +16,18 @@ from torch import Tensor, nn
 from attnlab.errors import AttnlabError, UserError
 
 
+@dataclass(frozen=True)
 class Processes:
     """Which process this is, and what all of them agree on."""
 
-    def __init__(self, rank: int = 0, size: int = 1, local_size: int = 1) -> None:
-        self.rank, self.size, self.local_size = rank, size, local_size
+    rank: int = 0
+    size: int = 1
+    local_size: int = 1
+    """How many of them run on this machine."""
 
     @property
     def lead(self) -> bool:
-        """Whether this process writes files and speaks."""
+        """Whether this process writes files and messages."""
         return self.rank == 0
 
     def from_lead(self, decide: Callable[[], Any]) -> Any:
@@ -94,19 +98,15 @@ class Processes:
         """Collect rows from all processes in rank order; counts differ, so shares are padded."""
         counts = [torch.zeros(1, dtype=torch.int64) for _ in range(self.size)]
         dist.all_gather(counts, torch.tensor([len(index)]))
-        longest = max(int(count) for count in counts)
-        padded_index = index.new_zeros(longest)
-        padded_values = values.new_zeros(longest, *values.shape[1:])
-        padded_index[: len(index)], padded_values[: len(index)] = index, values
-        indices = [torch.empty_like(padded_index) for _ in counts]
-        rows = [torch.empty_like(padded_values) for _ in counts]
-        dist.all_gather(indices, padded_index)
-        dist.all_gather(rows, padded_values)
-        cut = [int(count) for count in counts]
-        return (
-            torch.cat([share[:n] for share, n in zip(indices, cut, strict=True)]),
-            torch.cat([share[:n] for share, n in zip(rows, cut, strict=True)]),
-        )
+        lengths = [int(count) for count in counts]
+        gathered = []
+        for own in (index, values):
+            padded = own.new_zeros(max(lengths), *own.shape[1:])
+            padded[: len(own)] = own
+            shares = [torch.empty_like(padded) for _ in lengths]
+            dist.all_gather(shares, padded)
+            gathered.append(torch.cat([s[:n] for s, n in zip(shares, lengths, strict=True)]))
+        return gathered[0], gathered[1]
 
     def _broadcast(self, value: Any) -> Any:
         text = torch.tensor(list(json.dumps(value).encode()), dtype=torch.uint8)
@@ -126,9 +126,9 @@ def _raise_as_lead(message: str, exit_code: int) -> NoReturn:
 
 @contextmanager
 def join_processes() -> Iterator[Processes]:
-    """Join the processes that torchrun started; or stay alone.
+    """Join the processes that torchrun started, if it started several.
 
-    Whoever joined first leaves: joining again after leaving may hang, and leaving must not wait
+    Only the outermost call leaves: joining again after leaving may hang, and leaving must not wait
     for the interpreter's end, where gloo's threads are torn down under it.
     """
     size = int(os.environ.get("WORLD_SIZE", "1"))

@@ -14,26 +14,20 @@ from attnlab.runs.directory import Run
 from attnlab.training.settings import Precision, TrainingSettings
 
 PRECISION, THREADS = "ATTNLAB_PRECISION", "OMP_NUM_THREADS"
-"""Variables of the environment: what `precision: auto` comes to, and how many threads there are."""
+"""Environment variables: what `precision: auto` means, and the number of threads."""
 MOST_THREADS = 1024
 
 
 @dataclass(frozen=True)
 class Hardware:
-    """What every `auto` came to, ready to compute with."""
+    """Device, precision and threads, with every `auto` resolved."""
 
     device: torch.device
     precision: str
-    threads: int
-
-    @property
-    def parameter_dtype(self) -> torch.dtype:
-        """The type the weights are kept in; bfloat16 is only ever computed with."""
-        return torch.float64 if self.precision == "float64" else torch.float32
 
     def place(self, model: nn.Module) -> None:
-        """Move a model to where, and into the type that, it is computed with."""
-        model.to(self.device, self.parameter_dtype)
+        """Move a model to the device; its weights stay in float32 where bfloat16 computes."""
+        model.to(self.device, torch.float64 if self.precision == "float64" else torch.float32)
 
     def autocast(self) -> torch.autocast:
         """Return the context in which forward passes run."""
@@ -41,22 +35,27 @@ class Hardware:
             self.device.type, dtype=torch.bfloat16, enabled=self.precision == "bfloat16"
         )
 
-    def apply(self) -> None:
-        """Set the number of threads of this process."""
-        torch.set_num_threads(self.threads)
 
-
-def choose(settings: TrainingSettings, *, local_processes: int) -> dict[str, str | int]:
-    """Decide device, precision and threads for this machine; the run writes them down."""
+def choose(settings: TrainingSettings) -> dict[str, str]:
+    """Decide device and precision for this machine; the run records them."""
     device = settings.device if settings.device != "auto" else _best_device()
     auto = settings.precision == "auto"
     precision = (asked_precision() or _best_precision(device)) if auto else settings.precision
-    threads = settings.threads or asked_threads() or max(1, machine.cores() // local_processes)
-    return {"device": device, "precision": precision, "threads": threads}
+    return {"device": device, "precision": precision}
+
+
+def chosen_threads(settings: TrainingSettings) -> int | None:
+    """Return the threads that the settings or the environment ask for; None leaves it open."""
+    return settings.threads or asked_threads()
+
+
+def all_threads(*, local_processes: int = 1) -> int:
+    """Return one thread per core, the cores divided among the processes of this machine."""
+    return max(1, machine.cores() // local_processes)
 
 
 def asked_precision() -> Literal["float32", "bfloat16"] | None:
-    """Return what the environment says that `precision: auto` comes to, if it says so."""
+    """Return what `precision: auto` means according to the environment, if it says so."""
     match os.environ.get(PRECISION, ""):
         case "":
             return None
@@ -67,7 +66,7 @@ def asked_precision() -> Literal["float32", "bfloat16"] | None:
 
 
 def asked_threads() -> int | None:
-    """Return how many threads the environment asks for; OpenMP takes a list, one a nesting."""
+    """Return how many threads the environment asks for, the first of OpenMP's list."""
     text = os.environ.get(THREADS, "").strip()
     if not text:
         return None
@@ -81,7 +80,7 @@ def asked_threads() -> int | None:
 
 
 def precision_of(run: Run) -> Precision:
-    """Return the precision that a run was begun with; its model is asked in no other.
+    """Return the precision that a run was begun with; its model is used in no other.
 
     An environment that asks for another one is refused, unless the run's settings had chosen.
     """
@@ -97,14 +96,14 @@ def refuse_other_precision(name: str, training: Mapping[str, Any], there: str) -
     asked = asked_precision()
     if asked and asked != there and training.get("precision", "auto") == "auto":
         raise UserError(
-            f"{PRECISION}={asked}, but {name} was begun in {there} and keeps to it, whoever asks"
-            f" its model. Unset {PRECISION}, or train another run with --name."
+            f"{PRECISION}={asked}, but {name} was begun in {there} and keeps that precision."
+            f" Unset {PRECISION}, or train another run with --name."
         )
 
 
-def use(choice: dict[str, str | int]) -> Hardware:
-    """Take a choice into use, or say that this machine cannot."""
-    name = str(choice["device"])
+def use(choice: Mapping[str, str], *, threads: int) -> Hardware:
+    """Apply a choice, or say that this machine cannot."""
+    name = choice["device"]
     available = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": _has_mps()}
     if not available.get(name, False):
         known = ", ".join(name for name, there in available.items() if there)
@@ -112,9 +111,8 @@ def use(choice: dict[str, str | int]) -> Hardware:
     # torchrun numbers the processes of a machine; the number of its GPU is the same
     number = os.environ.get("LOCAL_RANK", "0")
     device = torch.device(f"cuda:{number}" if name == "cuda" else name)
-    hardware = Hardware(device, str(choice["precision"]), int(choice["threads"]))
-    hardware.apply()
-    return hardware
+    torch.set_num_threads(threads)
+    return Hardware(device, choice["precision"])
 
 
 def _has_mps() -> bool:
@@ -128,7 +126,7 @@ def _best_device() -> str:
 
 
 def _best_precision(device: str) -> str:
-    """Take bfloat16 only where the processor multiplies it itself; emulated it is slower."""
+    """Choose bfloat16 only where the hardware supports it; emulated, it is slower."""
     if device == "cuda":
         return "bfloat16" if torch.cuda.is_bf16_supported(including_emulation=False) else "float32"
     native = device == "cpu" and {"avx512_bf16", "amx_bf16"} & set(machine.cpu()["features"])

@@ -7,7 +7,10 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+import torch
+
 from attnlab.errors import DamagedFileError, StoppedError, UserError
+from attnlab.phases import phase, shown_by
 from attnlab.runs.directory import METRICS
 from attnlab.runs.metrics import MetricsFile
 from attnlab.training.checkpoint import (
@@ -20,14 +23,14 @@ from attnlab.training.checkpoint import (
 from attnlab.training.inference import inference
 from attnlab.training.length import count_steps, parse_length
 from attnlab.training.optimization import Optimization
+from attnlab.training.pace import Pace
 from attnlab.training.progress import Display, progress_display
-from attnlab.training.session import Session
-from attnlab.training.settings import ScheduleSettings, TrainingSettings
+from attnlab.training.session import THREADS, Session
+from attnlab.training.settings import TrainingSettings
 from attnlab.training.signals import StopRequest
 from attnlab.training.step import NonFiniteError, Stepper, StepResult
 from attnlab.training.task import Task
-
-TIMED_STEPS = 10
+from attnlab.training.trial import decide_threads, seconds_per_step
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ class TrainingState:
     metrics_bytes: int = 0
 
     def summary(self) -> dict[str, Any]:
-        """Return what belongs into the run's record."""
+        """Return what the run's record holds."""
         return {
             "steps": self.step,
             "best_step": self.best_step,
@@ -65,17 +68,22 @@ class Training:
                 " on the way: set training.evaluate_every as well."
             )
         session.hardware.place(task.model)
+        torch.set_num_threads(
+            session.resolve_once(THREADS, lambda: decide_threads(task, settings, session))
+        )
         self.steps = self._count_steps()
         groups = task.parameter_groups()
         self.optimization = Optimization(task.model, groups, settings, steps=self.steps)
-        self.stepper = self._stepper(self.optimization)
+        self.stepper = Stepper(
+            task, self.optimization, settings, session.hardware, session.processes
+        )
         self.checkpoints = Checkpoints(
             session.run.path / "checkpoints", keep_last=settings.keep_last
         )
         self.frozen_sha256 = frozen_sha256(task.model)
         self.state = TrainingState()
         self._metrics: MetricsFile | None = None
-        self._progress = Display()
+        self._progress, self._pace = Display(), Pace()
 
     def remaining_steps(self) -> Iterator[int]:
         """Count the steps that are left, as long as nothing stops the run early."""
@@ -88,11 +96,11 @@ class Training:
         if next(self.remaining_steps(), None) is None:
             yield StopRequest()
             return
-        self._open_log()
+        self.session.processes.from_lead(self._open_metrics)
         title, start = self.session.run.name, self.state.step
         display = progress_display(self.session.console, title, start=start, steps=self.steps)
         try:
-            with StopRequest() as stop, display as self._progress:
+            with StopRequest() as stop, display as self._progress, shown_by(self._progress.note):
                 yield stop
         except NonFiniteError as error:
             newest = next(iter(self.checkpoints.steps()), None)
@@ -104,16 +112,19 @@ class Training:
                 self._metrics.close()
 
     def take_up_the_best(self) -> None:
-        """Leave the weights in place that were best on dev, if dev was to choose."""
+        """Load the weights that were best on dev, if there was a score on dev."""
         if self.state.best_step is not None:
             best = self.checkpoints.load(self.state.best_step)
             load_model_tensors(self.task.model, best.model)
 
     def finish_step(self, step: int, result: StepResult, began: float) -> None:
         """Log, evaluate and save as the settings say; leave if a signal asked for it."""
+        took = time.perf_counter() - began
         self._progress.update(step, loss=result.loss, tokens=result.tokens)
+        if slowdown := self._pace.slowdown(result.tokens, took):
+            self.session.say(slowdown)
         last, every = step == self.steps, self.settings
-        seconds = self.state.seconds + time.perf_counter() - began
+        seconds = self.state.seconds + took
         tokens = self.state.tokens + result.tokens
         self.state = replace(self.state, step=step, tokens=tokens, seconds=seconds)
         if last or step % every.log_every == 0:
@@ -133,7 +144,7 @@ class Training:
             improved = self._evaluate()
         stop = result.stop_signal
         if last or improved or stop or self.state.stopped_early or step % every.save_every == 0:
-            self._save()
+            self.session.processes.from_lead(self._save)
         if stop:
             raise StoppedError(
                 f"stopped after step {step} of {self.steps}; everything is saved in"
@@ -144,7 +155,7 @@ class Training:
     def _evaluate(self) -> bool:
         """Score the model; return whether it is the best so far."""
         began = time.perf_counter()
-        with inference(self.task.model, self.session.hardware):
+        with phase("evaluating"), inference(self.task.model, self.session.hardware):
             evaluation = self.task.evaluate()
         if evaluation is None:
             return False
@@ -157,7 +168,11 @@ class Training:
         seconds = round(time.perf_counter() - began, 3)
         took = {"seconds": round(self.state.seconds, 3), "evaluation_seconds": seconds}
         self._log({"step": step, **evaluation.metrics, **took})
-        return score is not None and self._is_best(float(score))
+        if score is None:
+            return False
+        improved = self._is_best(float(score))
+        self._progress.evaluated(float(score), best=self.state.best_score)
+        return improved
 
     def _is_best(self, score: float) -> bool:
         """Note a score on dev; return whether it is the best so far."""
@@ -173,12 +188,9 @@ class Training:
         )
         return improved
 
-    def _open_log(self) -> None:
-        def open_file() -> None:
-            path = self.session.run.path / METRICS
-            self._metrics = MetricsFile(path, keep=self.state.metrics_bytes)
-
-        self.session.processes.from_lead(open_file)
+    def _open_metrics(self) -> None:
+        path = self.session.run.path / METRICS
+        self._metrics = MetricsFile(path, keep=self.state.metrics_bytes)
 
     def _log(self, line: Mapping[str, Any]) -> None:
         """Let the lead write a line; if it cannot, every process learns why."""
@@ -190,19 +202,14 @@ class Training:
         self.session.processes.from_lead(write)
 
     def _save(self) -> None:
-        def write() -> None:
-            assert self._metrics is not None
-            self.state = replace(self.state, metrics_bytes=self._metrics.sync())
-            state = asdict(self.state) | {
-                "optimization": self.optimization.state(),
-                "frozen_sha256": self.frozen_sha256,
-            }
-            self.checkpoints.save(
-                self.state.step,
-                Checkpoint(model_tensors(self.task.model), self.optimization.tensors(), state),
-            )
-
-        self.session.processes.from_lead(write)
+        assert self._metrics is not None
+        self.state = replace(self.state, metrics_bytes=self._metrics.sync())
+        state = asdict(self.state) | {
+            "optimization": self.optimization.state(),
+            "frozen_sha256": self.frozen_sha256,
+        }
+        model, optimizer = model_tensors(self.task.model), self.optimization.tensors()
+        self.checkpoints.save(self.state.step, Checkpoint(model, optimizer, state))
 
     def restore(self) -> None:
         """Take up the newest whole checkpoint, if the run has one."""
@@ -223,48 +230,29 @@ class Training:
             load_model_tensors(self.task.model, checkpoint.model)
             self.optimization.load(checkpoint.optimizer, saved.pop("optimization"))
             self.state = TrainingState(**saved)
+            self.session.say(f"resumed at step {step:,} of {self.steps:,}")
             self._forget_a_lost_best()
         self.task.model.train()
 
     def _forget_a_lost_best(self) -> None:
-        """Go on without the best checkpoint if it is damaged; the search for it starts afresh."""
+        """Go on without the best checkpoint if it is damaged, and look for the best again."""
         best = self.state.best_step
-
-        def problem() -> str | None:
-            return self.checkpoints.problem(best) if best is not None else None
-
-        told = self.session.processes.from_lead(problem)
-        if told:
-            self.session.say(f"{told} It was the best one on dev; the search starts afresh.")
+        if best is None:
+            return
+        problem = self.session.processes.from_lead(lambda: self.checkpoints.problem(best))
+        if problem:
+            self.session.say(f"{problem} It was the best one on dev; the search starts again.")
             self.state = replace(self.state, best_step=None, best_score=None, worse_evaluations=0)
 
     def _count_steps(self) -> int:
         length = parse_length(self.settings.length)
         decided = self.session.run.config["resolved"].get("steps")
         steps = decided or count_steps(
-            length, steps_in=self.task.steps_in, seconds_per_step=self._seconds_per_step
+            length,
+            steps_in=self.task.steps_in,
+            seconds_per_step=lambda: seconds_per_step(self.task, self.settings, self.session),
         )
         return int(self.session.resolve_once("steps", lambda: steps))
-
-    def _seconds_per_step(self) -> float:
-        """Time a few steps, then put the weights back as they were."""
-        before = {n: t.clone() for n, t in model_tensors(self.task.model).items()}
-        plain = replace(self.settings, schedule=ScheduleSettings())
-        groups, steps = self.task.parameter_groups(), 2 * TIMED_STEPS
-        stepper = self._stepper(Optimization(self.task.model, groups, plain, steps=steps))
-        self.task.model.train()
-        for step in range(1, TIMED_STEPS + 1):
-            stepper.take(step)  # the first steps are slower: caches fill, memory is mapped
-        began = time.perf_counter()
-        for step in range(TIMED_STEPS + 1, 2 * TIMED_STEPS + 1):
-            stepper.take(step)
-        elapsed = time.perf_counter() - began
-        load_model_tensors(self.task.model, before)
-        return elapsed / TIMED_STEPS
-
-    def _stepper(self, optimization: Optimization) -> Stepper:
-        session = self.session
-        return Stepper(self.task, optimization, self.settings, session.hardware, session.processes)
 
 
 def train(task: Task[Any], settings: TrainingSettings, session: Session) -> TrainingState:

@@ -14,16 +14,24 @@ class Display:
     """Shows how far a run is; this one, for processes other than the lead, shows nothing."""
 
     def update(self, step: int, *, loss: float, tokens: int) -> None:
-        """Tell that a step is done, with its loss and number of tokens."""
+        """Report a finished step, with its loss and number of tokens."""
+
+    def evaluated(self, score: float, *, best: float | None) -> None:
+        """Show the newest score on dev and the best so far."""
+
+    def note(self, text: str) -> None:
+        """Show what is being done between two steps; an empty text clears it."""
 
 
 class Bar(Display):
-    """A bar with loss, tokens a second and time left, for a terminal."""
+    """A bar with loss, tokens per second and time left, for a terminal."""
 
     def __init__(self, progress: Progress, title: str, *, start: int, steps: int) -> None:
         self.progress, self.steps = progress, steps
-        self._pace = _Pace(BAR_SECONDS)
-        self._task = progress.add_task(title, total=steps, completed=start, loss="–", rate="–")
+        self._pace = _Smoothed(BAR_SECONDS)
+        self._task = progress.add_task(
+            title, total=steps, completed=start, loss="–", rate="–", scores="", note=""
+        )
 
     def update(self, step: int, *, loss: float, tokens: int) -> None:
         """Redraw, a few times a second at most."""
@@ -33,14 +41,22 @@ class Bar(Display):
                 self._task, completed=step, loss=loss_text, rate=rate_text, refresh=True
             )
 
+    def evaluated(self, score: float, *, best: float | None) -> None:
+        """Put the scores next to the loss."""
+        self.progress.update(self._task, scores=f"  {_scores(score, best)}", refresh=True)
+
+    def note(self, text: str) -> None:
+        """Put the text at the end of the bar."""
+        self.progress.update(self._task, note=text and f"  {text}", refresh=True)
+
 
 class Lines(Display):
     """Plain lines for a log file: at the start, every quarter of a minute, at the end."""
 
     def __init__(self, console: Console, title: str, *, start: int, steps: int) -> None:
         self.console, self.title, self.start, self.steps = console, title, start, steps
-        self._pace, self._begun = _Pace(LINE_SECONDS), time.monotonic()
-        self._print(f"going on after step {start:,} of {steps:,}" if start else f"{steps:,} steps")
+        self._pace, self._begun = _Smoothed(LINE_SECONDS), time.monotonic()
+        self._print(f"{steps - start:,} more steps" if start else f"{steps:,} steps")
 
     def update(self, step: int, *, loss: float, tokens: int) -> None:
         """Print a line if one is due."""
@@ -51,6 +67,10 @@ class Lines(Display):
                 f"{self._pace.rate:,.0f} tokens/s  "
                 f"{seconds_per_step * (self.steps - step):.0f} s left"
             )
+
+    def evaluated(self, score: float, *, best: float | None) -> None:
+        """Print the scores."""
+        self._print(_scores(score, best))
 
     def _print(self, text: str) -> None:
         self.console.print(f"{self.title}: {text}", highlight=False, soft_wrap=True)
@@ -71,15 +91,21 @@ def progress_display(
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("loss {task.fields[loss]}  {task.fields[rate]} tokens/s"),
+            TextColumn("loss {task.fields[loss]}{task.fields[scores]}"),
+            TextColumn("{task.fields[rate]} tokens/s"),
             TimeRemainingColumn(),
+            TextColumn("{task.fields[note]}", markup=False),
             console=console,
             auto_refresh=False,
         ) as progress:
             yield Bar(progress, title, start=start, steps=steps)
 
 
-class _Pace:
+def _scores(score: float, best: float | None) -> str:
+    return f"dev {score:.3f}" + ("" if best is None else f" (best {best:.3f})")
+
+
+class _Smoothed:
     """A smoothed loss, and the rate since the last look."""
 
     def __init__(self, interval: float) -> None:

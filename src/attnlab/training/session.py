@@ -15,10 +15,13 @@ from attnlab.training.distributed import Processes, join_processes
 from attnlab.training.hardware import Hardware, refuse_other_precision
 from attnlab.training.settings import TrainingSettings
 
+THREADS = "threads"
+"""Where a run that trains keeps the number of threads it was begun with."""
+
 
 @dataclass(frozen=True)
 class Session:
-    """A run that this process works on, with everything that was settled about it."""
+    """A run that this process works on, with everything that was decided about it."""
 
     run: Run
     processes: Processes
@@ -27,7 +30,7 @@ class Session:
     """Where to show progress; None in every process but the lead."""
 
     def resolve_once(self, key: str, decide: Callable[[], Any]) -> Any:
-        """Settle an `auto` for all processes, once in the life of the run."""
+        """Decide an `auto` for all processes, once in the life of the run."""
         return self.processes.from_lead(lambda: self.run.resolve_once(key, decide))
 
     def insist(self, key: str, value: Any, *, what: str) -> None:
@@ -66,12 +69,16 @@ def open_session(
 
         run = Run(Path(processes.from_lead(begin)))
         choice = processes.from_lead(
-            lambda: run.resolve_once(
-                "hardware", lambda: hardware.choose(training, local_processes=processes.local_size)
-            )
+            lambda: run.resolve_once("hardware", lambda: hardware.choose(training))
         )
         refuse_other_precision(run.name, to_dict(training), choice["precision"])
-        session = Session(run, processes, hardware.use(choice), console if processes.lead else None)
+        threads = (
+            processes.from_lead(lambda: run.config["resolved"].get(THREADS))
+            or hardware.chosen_threads(training)
+            or hardware.all_threads(local_processes=processes.local_size)
+        )
+        used = hardware.use(choice, threads=threads)
+        session = Session(run, processes, used, console if processes.lead else None)
         begun_with = session.resolve_once("processes", lambda: processes.size)
         if begun_with != processes.size:
             session.say(

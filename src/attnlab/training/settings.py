@@ -55,8 +55,8 @@ class TrainingSettings:
     device: Device = "auto"
     """Where to compute. auto: cuda, then mps, then cpu."""
     threads: Annotated[int, Interval(ge=0, le=1024)] = 0
-    """Threads per process. 0: OMP_NUM_THREADS if set, else the machine's cores divided among its
-    processes."""
+    """Threads per process. 0: OMP_NUM_THREADS if set, else 1 or one per core, whichever trains
+    faster when a few steps are timed; several processes share the cores."""
     log_every: Annotated[int, Ge(1)] = 10
     """Steps between two lines of metrics.jsonl."""
     evaluate_every: Annotated[int, Ge(0)] = 0

@@ -8,7 +8,7 @@ from typing import Any
 from attnlab.errors import StoppedError
 
 ASKING = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)
-# torchrun hands on a Ctrl-C that the terminal has sent already: the echo is not a second wish.
+# torchrun passes on a Ctrl-C that the terminal has already sent: the echo is not a second one.
 ECHO_SECONDS = 1.0
 
 
@@ -30,7 +30,7 @@ class StopRequest:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Give the signals back to whoever had them."""
+        """Restore the previous handlers."""
         for number, handler in self._before.items():
             signal.signal(number, handler)
 

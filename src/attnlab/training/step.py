@@ -15,7 +15,7 @@ from attnlab.training.hardware import Hardware
 from attnlab.training.optimization import Optimization
 from attnlab.training.settings import TrainingSettings
 from attnlab.training.signals import ASKING
-from attnlab.training.task import Batch, Task, Term
+from attnlab.training.task import Batch, Task
 
 SHOWN_IDS = 10
 
@@ -27,7 +27,7 @@ class NonFiniteError(RunError):
 
 
 class StepResult(NamedTuple):
-    """What a step came to, over the whole batch."""
+    """The outcome of a step, over the whole batch."""
 
     loss: float
     terms: Mapping[str, float]
@@ -53,9 +53,7 @@ class Stepper:
         self.optimization.zero_gradients()
         loss, sums = 0.0, dict.fromkeys(batch.weights, 0.0)
         for part in self._parts(batch, step):
-            with self.hardware.autocast():
-                terms = self.task.loss(part)
-            loss += self._backward(terms, part.weights, batch.weights, sums)
+            loss += self._add_gradients(part, batch.weights, sums)
         loss, means, stop_signal = self._agree(loss, sums, batch.weights, asked_to_stop)
         dense = [p for p in self.optimization.dense if p.grad is not None]
         norm = get_total_norm([p.grad for p in dense if p.grad is not None])
@@ -69,27 +67,23 @@ class Stepper:
 
     def _parts(self, batch: Batch, step: int) -> Iterator[Batch]:
         """Cut this process's parts out of the batch, each with its own dropout."""
-        accumulate, parts = self.settings.accumulate, self.processes.size * self.settings.accumulate
-        for index in range(
-            self.processes.rank * accumulate, (self.processes.rank + 1) * accumulate
-        ):
-            part = batch.part(index, parts)
+        rank, size, n_parts = self.processes.rank, self.processes.size, self.settings.accumulate
+        for index in range(rank * n_parts, (rank + 1) * n_parts):
+            part = batch.part(index, size * n_parts)
             seed_torch(self.settings.seed, "dropout", step, index)
             if any(part.weights.values()):
                 yield part.to(self.hardware.device)
 
-    @staticmethod
-    def _backward(
-        terms: Mapping[str, Term],
-        weights: Mapping[str, float],
-        denominators: Mapping[str, float],
-        sums: dict[str, float],
+    def _add_gradients(
+        self, part: Batch, denominators: Mapping[str, float], sums: dict[str, float]
     ) -> float:
         """Add a part's gradients to the parameters and its terms to ``sums``; return its loss."""
+        with self.hardware.autocast():
+            terms = self.task.loss(part)
         total: Tensor | float = 0.0
         for name, term in terms.items():
-            assert term.weight == weights[name], (
-                f"the part weighs {weights[name]} for {name!r}, its loss says {term.weight}"
+            assert term.weight == part.weights[name], (
+                f"the part weighs {part.weights[name]} for {name!r}, its loss says {term.weight}"
             )
             if term.weight:
                 sums[name] += float(term.sum.detach())
@@ -124,7 +118,7 @@ class Stepper:
         return all(bool(g._values().isfinite().all()) for g in gradients)
 
     def _explain(self, step: int, batch: Batch, loss: float) -> NonFiniteError:
-        """Find the examples that do it, one by one; the batch is the same in every process."""
+        """Find the examples to blame, one by one; the batch is the same in every process."""
         guilty = [
             name for i, name in enumerate(batch.ids) if not self._is_finite(batch, i, step)
         ] or list(batch.ids)
@@ -146,10 +140,8 @@ class Stepper:
         seed_torch(self.settings.seed, "dropout", step, index)
         loss = 0.0
         if any(part.weights.values()):
-            with self.hardware.autocast():
-                terms = self.task.loss(part.to(self.hardware.device))
             sums = dict.fromkeys(batch.weights, 0.0)
-            loss = self._backward(terms, part.weights, batch.weights, sums)
+            loss = self._add_gradients(part.to(self.hardware.device), batch.weights, sums)
         gradients = [p.grad for p in self.optimization.dense if p.grad is not None]
         finite = math.isfinite(get_total_norm(gradients))
         return math.isfinite(loss) and finite and self._sparse_is_finite()

@@ -19,7 +19,7 @@ class Term(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    """An outcome on the way: a score, higher is better, and whatever else is worth logging."""
+    """An evaluation during training: a score, higher is better, and other metrics to log."""
 
     score: float | None
     """What the best step is chosen by; None chooses none, and the last weights stay."""

@@ -6,7 +6,7 @@ from attnlab.attention.positions import POSITIONS
 
 @POSITIONS.register("none")
 class NoPositions(Positions):
-    """Tokens are not told where they stand."""
+    """Tokens carry no positions."""
 
     def __init__(self, d_model: int, n_heads: int, max_len: int) -> None:  # noqa: ARG002
         super().__init__()

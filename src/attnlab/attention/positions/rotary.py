@@ -1,4 +1,4 @@
-"""Rotary positions (Su et al. 2021, arXiv:2104.09864): scores see distances alone."""
+"""Rotary positions (Su et al. 2021, arXiv:2104.09864): scores depend only on distances."""
 
 from typing import Annotated
 
@@ -29,8 +29,8 @@ class RotaryPositions(Positions):
         super().__init__()
         if d_model // n_heads % 2:
             raise UserError(
-                f"rotary positions turn pairs, so a head needs an even width; d_model = {d_model}"
-                f" and n_heads = {n_heads} give {d_model // n_heads}."
+                "rotary positions rotate pairs of coordinates, so a head needs an even width;"
+                f" d_model = {d_model} and n_heads = {n_heads} give {d_model // n_heads}."
             )
         self.base = base
 

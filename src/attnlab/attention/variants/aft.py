@@ -15,10 +15,10 @@ from torch import Tensor, nn
 
 from attnlab.attention import ATTENTION
 from attnlab.attention.cache import Cache
+from attnlab.attention.context import distance
 from attnlab.attention.contract import AttentionMask, AttentionOutput, Prefix, check_length
 from attnlab.attention.functional import init_qkv_proj
 from attnlab.attention.linear_core import quotient
-from attnlab.attention.softmax_core import distance
 from attnlab.dropout import Dropout
 
 CHUNK = 128

@@ -7,22 +7,20 @@
 """
 
 from collections.abc import Callable
+from typing import Unpack
 
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from attnlab.attention import ATTENTION
-from attnlab.attention.cache import Cache
-from attnlab.attention.contract import AttentionMask, AttentionOutput, Positions, Prefix
-from attnlab.attention.softmax_core import Context, masked_softmax, mix, project, projections
-from attnlab.dropout import Dropout
+from attnlab.attention.softmax_core import Given, Keys, MultiHeadAttention, Queries, Weights
 from attnlab.errors import UserError
 from attnlab.registry import load_part, telling_the_line
 
 
 @ATTENTION.register("custom")
-class Custom(nn.Module):
+class Custom(MultiHeadAttention):
     """Each token looks where a function of its query and the key says so."""
 
     supports = frozenset({"causal", "bidirectional", "cache", "prefix", "alibi", "weights"})
@@ -33,32 +31,18 @@ class Custom(nn.Module):
         n_heads: int,
         max_len: int,
         *,
-        dropout: float = 0.0,
-        positions: Positions | None = None,
         score: str | None = None,
+        **given: Unpack[Given],
     ) -> None:
-        super().__init__()
-        self.query, self.key, self.value, self.proj = projections(d_model, n_heads)
-        self.n_heads, self.dropout, self.positions = n_heads, Dropout(dropout), positions
+        super().__init__(d_model, n_heads, max_len, **given)
         self.function = negative_distance if score is None else _load(score, d_model // n_heads)
 
-    def forward(
-        self,
-        x: Float[Tensor, "B T D"],
-        *,
-        mask: AttentionMask,
-        cache: Cache | None = None,
-        prefix: Prefix | None = None,
-        need_weights: bool = False,
-    ) -> AttentionOutput:
-        """Call the function for every pair, all at once; mix the values by the softmax."""
-        context = Context(mask, cache, prefix, self.positions)
-        q, k, v = project(x, context, by=(self.query, self.key, self.value), n_heads=self.n_heads)
+    def score(self, q: Queries, k: Keys) -> Weights:
+        """Call the function for every pair, all at once."""
         every_key = torch.vmap(self.function, in_dims=(None, 0))
         every_pair = torch.vmap(every_key, in_dims=(0, None))
-        scores = torch.vmap(torch.vmap(every_pair))(q, k)
-        weights = masked_softmax(scores, context.bias(q, k))
-        return mix(weights, v, dropout=self.dropout, proj=self.proj, need_weights=need_weights)
+        scores: Tensor = torch.vmap(torch.vmap(every_pair))(q, k)
+        return scores
 
 
 def _load(reference: str, width: int) -> Callable[[Tensor, Tensor], Tensor]:

@@ -1,38 +1,32 @@
 """Hard attention: all weight on the key with the largest score.
 
 The choice does not change when a score changes a little, so queries and keys get no gradient and
-the values alone learn. ``straight_through`` (Bengio et al. 2013, arXiv:1308.3432) chooses as hard
-and learns as if it had been the softmax.
+only the values learn. ``straight_through`` (Bengio et al. 2013, arXiv:1308.3432) makes the same
+hard choice and learns as if it had been the softmax.
 """
 
+from typing import Unpack
+
 import torch.nn.functional as F
-from jaxtyping import Float
-from torch import Tensor, nn
 
 from attnlab.attention import ATTENTION
-from attnlab.attention.cache import Cache
-from attnlab.attention.contract import (
-    CAPABILITIES,
-    AttentionMask,
-    AttentionOutput,
-    Positions,
-    Prefix,
-)
+from attnlab.attention.context import Context
+from attnlab.attention.contract import CAPABILITIES
 from attnlab.attention.functional import attn_scaled, pairwise_similarities
 from attnlab.attention.softmax_core import (
-    Context,
+    Given,
+    Keys,
+    MultiHeadAttention,
+    Queries,
+    Weights,
     masked_softmax,
-    mix,
     null_key_bias,
-    project,
-    projections,
 )
-from attnlab.dropout import Dropout
 
 
 @ATTENTION.register("hard")
-class Hard(nn.Module):
-    """Each token takes the value of one token, the best match, the first of equals."""
+class Hard(MultiHeadAttention):
+    """Each token takes the value of one token: the best match, the first of equals."""
 
     supports = frozenset(CAPABILITIES)
     null_directions: tuple[str, ...] = ("query.weight", "query.bias", "key.weight", "key.bias")
@@ -43,31 +37,18 @@ class Hard(nn.Module):
         n_heads: int,
         max_len: int,
         *,
-        dropout: float = 0.0,
-        positions: Positions | None = None,
         straight_through: bool = False,
+        **given: Unpack[Given],
     ) -> None:
-        super().__init__()
-        self.query, self.key, self.value, self.proj = projections(d_model, n_heads)
-        self.n_heads, self.dropout, self.positions = n_heads, Dropout(dropout), positions
+        super().__init__(d_model, n_heads, max_len, **given)
         if straight_through:
-            self.null_directions = null_key_bias(positions)
+            self.null_directions = null_key_bias(self.positions)
         self.straight_through = straight_through
 
-    def forward(
-        self,
-        x: Float[Tensor, "B T D"],
-        *,
-        mask: AttentionMask,
-        cache: Cache | None = None,
-        prefix: Prefix | None = None,
-        need_weights: bool = False,
-    ) -> AttentionOutput:
+    def weights(self, q: Queries, k: Keys, context: Context) -> Weights:
         """Give the whole weight to the best key that may be seen."""
-        context = Context(mask, cache, prefix, self.positions)
-        q, k, v = project(x, context, by=(self.query, self.key, self.value), n_heads=self.n_heads)
         bias = context.bias(q, k)
-        scores = attn_scaled(pairwise_similarities(q, k), x.shape[-1], self.n_heads)
+        scores = attn_scaled(pairwise_similarities(q, k), q.shape[-1], 1)
         seen = scores if bias.added is None else scores + bias.added
         weights = F.one_hot(seen.argmax(dim=-1), k.shape[2]).to(scores.dtype)
         if bias.fully_masked is not None:
@@ -75,4 +56,4 @@ class Hard(nn.Module):
         if self.straight_through:
             soft = masked_softmax(scores, bias)
             weights = weights + (soft - soft.detach())
-        return mix(weights, v, dropout=self.dropout, proj=self.proj, need_weights=need_weights)
+        return weights

@@ -9,28 +9,24 @@ have features that float32 cannot hold: they get no weight. Dropout acts on the 
 """
 
 import math
-from typing import Annotated
+from typing import Annotated, Unpack
 
 import torch
 from annotated_types import Ge
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from attnlab.attention import ATTENTION
-from attnlab.attention.cache import Cache
-from attnlab.attention.contract import AttentionMask, AttentionOutput, Positions, Prefix
-from attnlab.attention.functional import merge_heads, split_heads_qkv
-from attnlab.attention.linear_core import attend_by_sums
-from attnlab.attention.softmax_core import Context, projections
-from attnlab.dropout import Dropout
+from attnlab.attention.linear_core import FeatureAttention
+from attnlab.attention.softmax_core import Given
 
 LARGEST_EXPONENT = 60.0
 """Reached only in heads wider than about 120, by a key along the longest direction."""
 
 
 @ATTENTION.register("performer")
-class Performer(nn.Module):
-    """Each token meets the tokens before as one sum of random features that stand for a softmax.
+class Performer(FeatureAttention):
+    """Each token sees the tokens before it as one sum of random features that replace the softmax.
 
     ``n_features`` is their number, K ln K for heads of width K if it is not given; more come nearer
     to dot-product attention.
@@ -44,44 +40,22 @@ class Performer(nn.Module):
         n_heads: int,
         max_len: int,
         *,
-        dropout: float = 0.0,
-        positions: Positions | None = None,
         n_features: Annotated[int, Ge(1)] | None = None,
+        **given: Unpack[Given],
     ) -> None:
-        super().__init__()
-        self.query, self.key, self.value, self.proj = projections(d_model, n_heads)
-        self.n_heads, self.dropout, self.positions = n_heads, Dropout(dropout), positions
+        super().__init__(d_model, n_heads, max_len, **given)
         width = d_model // n_heads
         n_features = n_features or max(1, int(width * math.log(width)))
         self.directions: Tensor
         self.register_buffer("directions", draw_directions(n_features, width))
 
-    def forward(
-        self,
-        x: Float[Tensor, "B T D"],
-        *,
-        mask: AttentionMask,
-        cache: Cache | None = None,
-        prefix: Prefix | None = None,
-        need_weights: bool = False,
-    ) -> AttentionOutput:
-        """Mix the values by sums of features."""
-        q, k, v = split_heads_qkv(self.query(x), self.key(x), self.value(x), self.n_heads)
-        if self.positions is not None:
-            start = 0 if cache is None else cache.n_tokens
-            q, k = self.positions.turn(q, start), self.positions.turn(k, start)
-        q, k, context = self._query_features(q), self._key_features(k), Context(mask, cache, prefix)
-        y, weights = attend_by_sums(
-            q, k, v, context, features_of_keys=self._key_features, need_weights=need_weights
-        )
-        return AttentionOutput(self.proj(self.dropout(merge_heads(y))), weights)
-
-    def _query_features(self, q: Float[Tensor, "B H T K"]) -> Float[Tensor, "B H T M"]:
+    def query_features(self, q: Float[Tensor, "B H T K"]) -> Float[Tensor, "B H T M"]:
         """A factor that all features of a query share cancels, so its largest becomes 1."""
         exponent = (q * q.shape[-1] ** -0.25) @ self.directions.T
         return torch.exp(exponent - exponent.amax(-1, keepdim=True).detach())
 
-    def _key_features(self, k: Float[Tensor, "B H S K"]) -> Float[Tensor, "B H S M"]:
+    def key_features(self, k: Float[Tensor, "b H S K"]) -> Float[Tensor, "b H S M"]:
+        """The length of a key counts: a long one has small features in most directions."""
         k = k * k.shape[-1] ** -0.25
         exponent = k @ self.directions.T - k.square().sum(-1, keepdim=True) / 2
         return torch.exp(exponent.clamp(max=LARGEST_EXPONENT))

@@ -4,33 +4,20 @@ With one projection for query and key every score is symmetric, so that a token 
 those like itself; with one for all three it can hardly look anywhere else.
 """
 
-from typing import Literal
+from typing import Literal, Unpack
 
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from attnlab.attention import ATTENTION
-from attnlab.attention.cache import Cache
-from attnlab.attention.contract import (
-    CAPABILITIES,
-    AttentionMask,
-    AttentionOutput,
-    Positions,
-    Prefix,
-    check_heads,
-)
-from attnlab.attention.functional import merge_heads, split_heads
-from attnlab.attention.softmax_core import Context, apply_context, null_key_bias
-from attnlab.attention.variants.dot_product import dot_product_attention
-from attnlab.dropout import Dropout
+from attnlab.attention.functional import split_heads
+from attnlab.attention.softmax_core import Given, null_key_bias
+from attnlab.attention.variants.dot_product import DotProductLayer
 
 
 @ATTENTION.register("shared_projection")
-class SharedProjection(nn.Module):
-    """Each token asks, answers or tells with the same vector."""
-
-    supports = frozenset(CAPABILITIES)
-    null_directions: tuple[str, ...]
+class SharedProjection(DotProductLayer):
+    """Each token uses the same vector in two roles, or in all three: query, key and value."""
 
     def __init__(
         self,
@@ -38,42 +25,21 @@ class SharedProjection(nn.Module):
         n_heads: int,
         max_len: int,
         *,
-        dropout: float = 0.0,
-        positions: Positions | None = None,
         share: Literal["qk", "kv", "qv", "qkv"] = "qk",
+        **given: Unpack[Given],
     ) -> None:
-        super().__init__()
-        check_heads(d_model, n_heads)
-        self.n_heads = n_heads
-        self.projections = nn.ModuleDict(
-            {role: nn.Linear(d_model, d_model) for role in _roles(share)}
-        )
+        super().__init__(d_model, n_heads, max_len, **given)
+        groups = [share, *(role for role in "qkv" if role not in share)]
+        self.projections = nn.ModuleDict({group: nn.Linear(d_model, d_model) for group in groups})
         self.proj = nn.Linear(d_model, d_model)
-        self.dropout, self.positions = Dropout(dropout), positions
-        alone = "k" in self.projections
-        self.null_directions = null_key_bias(positions, "projections.k.bias") if alone else ()
+        alone = "k" in groups
+        self.null_directions = null_key_bias(self.positions, "projections.k.bias") if alone else ()
 
-    def forward(
-        self,
-        x: Float[Tensor, "B T D"],
-        *,
-        mask: AttentionMask,
-        cache: Cache | None = None,
-        prefix: Prefix | None = None,
-        need_weights: bool = False,
-    ) -> AttentionOutput:
-        """Project once for each group of roles, then attend as ever."""
+    def project(
+        self, x: Float[Tensor, "B T D"]
+    ) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B H T K"], Float[Tensor, "B H T K"]]:
+        """Project once for each group of roles."""
         projected: dict[str, Tensor] = {}
-        for roles, linear in self.projections.items():
-            projected |= dict.fromkeys(roles, split_heads(linear(x), self.n_heads))
-        context = Context(mask, cache, prefix, self.positions)
-        q, k, v = apply_context(projected["q"], projected["k"], projected["v"], context)
-        y, weights = dot_product_attention(
-            q, k, v, context=context, dropout=self.dropout, need_weights=need_weights
-        )
-        return AttentionOutput(self.proj(merge_heads(y)), weights)
-
-
-def _roles(share: str) -> list[str]:
-    """Return the shared group and the roles that are left."""
-    return [share, *(role for role in "qkv" if role not in share)]
+        for group, linear in self.projections.items():
+            projected |= dict.fromkeys(group, split_heads(linear(x), self.n_heads))
+        return projected["q"], projected["k"], projected["v"]

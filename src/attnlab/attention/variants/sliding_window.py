@@ -1,49 +1,42 @@
-"""Sliding-window attention (Beltagy et al. 2020, arXiv:2004.05150): the nearest tokens alone.
+"""Sliding-window attention (Beltagy et al. 2020, arXiv:2004.05150): only the nearest tokens.
 
 The row is cut into chunks as long as the window. A query then finds all its keys in its own chunk
-and the one before (and after, if it may look ahead), so that a row costs as much as it is long.
+and the one before (and after, if it may look ahead), so that the cost is linear in the length.
 """
 
-from typing import Annotated
+from typing import Annotated, Unpack
 
 import torch
 import torch.nn.functional as F
 from annotated_types import Ge
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from attnlab.attention import ATTENTION
-from attnlab.attention.cache import Cache
-from attnlab.attention.contract import (
-    CAPABILITIES,
-    AttentionMask,
-    AttentionOutput,
-    Positions,
-    Prefix,
-)
+from attnlab.attention.context import Context
+from attnlab.attention.contract import CAPABILITIES
 from attnlab.attention.functional import (
     attn_scaled,
     attn_softmax,
     compute_outputs,
-    merge_heads,
     pairwise_similarities,
 )
 from attnlab.attention.softmax_core import (
-    Context,
+    Given,
+    Keys,
+    MultiHeadAttention,
+    Queries,
+    Weights,
     masked_softmax,
     null_key_bias,
-    project,
-    projections,
 )
-from attnlab.dropout import Dropout
 
 
 @ATTENTION.register("sliding_window")
-class SlidingWindow(nn.Module):
+class SlidingWindow(MultiHeadAttention):
     """Each token looks at itself and the ``window`` − 1 nearest tokens on each side it may see."""
 
     supports = frozenset(CAPABILITIES)
-    null_directions: tuple[str, ...]
 
     def __init__(
         self,
@@ -51,35 +44,24 @@ class SlidingWindow(nn.Module):
         n_heads: int,
         max_len: int,
         *,
-        dropout: float = 0.0,
-        positions: Positions | None = None,
         window: Annotated[int, Ge(2)] = 64,
+        **given: Unpack[Given],
     ) -> None:
-        super().__init__()
-        self.query, self.key, self.value, self.proj = projections(d_model, n_heads)
-        self.n_heads, self.dropout, self.positions = n_heads, Dropout(dropout), positions
-        self.null_directions = null_key_bias(positions)
+        super().__init__(d_model, n_heads, max_len, **given)
+        self.null_directions = null_key_bias(self.positions)
         self.window = window
 
-    def forward(
-        self,
-        x: Float[Tensor, "B T D"],
-        *,
-        mask: AttentionMask,
-        cache: Cache | None = None,
-        prefix: Prefix | None = None,
-        need_weights: bool = False,
-    ) -> AttentionOutput:
-        """Attend within the window, in chunks unless all pairs are asked for or needed."""
-        context = Context(mask, cache, prefix, self.positions)
-        q, k, v = project(x, context, by=(self.query, self.key, self.value), n_heads=self.n_heads)
+    def mix(
+        self, q: Queries, k: Keys, v: Keys, context: Context, *, need_weights: bool
+    ) -> tuple[Queries, Weights | None]:
+        """Attend within the window, in chunks unless all pairs are wanted or needed."""
         q = attn_scaled(q, q.shape[-1], 1)
-        if need_weights or cache is not None or prefix is not None or x.shape[1] <= self.window:
-            bias = context.bias(q, k, window=self.window)
-            weights = masked_softmax(pairwise_similarities(q, k), bias)
-            y = compute_outputs(self.dropout(weights), v)
-            return AttentionOutput(self.proj(merge_heads(y)), weights if need_weights else None)
-        return AttentionOutput(self.proj(merge_heads(self._in_chunks(q, k, v, context))))
+        alone = context.cache is None and context.prefix is None
+        if alone and not need_weights and q.shape[2] > self.window:
+            return self._in_chunks(q, k, v, context), None
+        bias = context.bias(q, k, window=self.window)
+        weights = masked_softmax(pairwise_similarities(q, k), bias)
+        return compute_outputs(self.dropout(weights), v), weights
 
     def _in_chunks(
         self,
@@ -127,7 +109,7 @@ class SlidingWindow(nn.Module):
 
 
 def _with_neighbours(chunks: Tensor, *, ahead: bool) -> Tensor:
-    """Put the chunk before, and if wanted the one after, beside every chunk."""
+    """Put the chunk before, and if wanted the one after, next to every chunk."""
     wide = F.pad(chunks, (0, 0, 0, 0, 1, 1))
     n_chunks = chunks.shape[2]
     return torch.cat([wide[:, :, i : i + n_chunks] for i in range(2 + ahead)], dim=3)

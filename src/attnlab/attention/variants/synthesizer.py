@@ -1,33 +1,50 @@
 """Dense Synthesizer attention (Tay et al. 2020, arXiv:2005.00743), causal where the mask is.
 
 Row t of the scores is ReLU(x_t A + b₁) B + b₂, one number for each position: it needs no keys, but
-knows nothing of what stands at those positions. Each head has a B of its own; ``shared`` gives all
+knows nothing of the tokens at those positions. Each head has a B of its own; ``shared`` gives all
 heads one, as the knowledge course does. The cost stays quadratic: B is as wide as rows are long.
 """
+
+from typing import Unpack
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from attnlab.attention import ATTENTION
-from attnlab.attention.cache import Cache
-from attnlab.attention.contract import (
-    AttentionMask,
-    AttentionOutput,
-    Positions,
-    Prefix,
-    check_heads,
-)
-from attnlab.attention.functional import split_heads
-from attnlab.attention.softmax_core import Context, masked_softmax, mix, project_values
-from attnlab.dropout import Dropout
+from attnlab.attention.context import Context
+from attnlab.attention.contract import check_length
+from attnlab.attention.functional import compute_outputs, merge_heads, split_heads
+from attnlab.attention.softmax_core import AttentionLayer, Given, masked_softmax
+
+
+class SynthesizerLayer(AttentionLayer):
+    """Attention whose scores come without queries and keys, as rows of ``max_len`` numbers."""
+
+    supports = frozenset({"causal", "bidirectional", "cache", "alibi", "weights"})
+
+    def attend(
+        self, x: Float[Tensor, "B T D"], context: Context, *, need_weights: bool
+    ) -> tuple[Float[Tensor, "B T D"], Float[Tensor, "B H T S"] | None]:
+        """Mix the values by the softmax of the written scores."""
+        assert context.prefix is None, "a prefix has no column in the rows of scores"
+        v = split_heads(self.value(x), self.n_heads)
+        if context.cache is not None:
+            [v] = context.cache.extend(v)
+        n_keys = v.shape[2]
+        check_length(n_keys, self.max_len, "the rows of scores")
+        bias = context.bias(v[:, :, n_keys - x.shape[1] :], v)
+        weights = masked_softmax(self.synthesize(x, n_keys), bias)
+        return merge_heads(compute_outputs(self.dropout(weights), v)), weights
+
+    def synthesize(self, x: Float[Tensor, "B T D"], n_keys: int) -> Float[Tensor, "B H T S"]:
+        """Return the scores of the last tokens for all keys."""
+        raise NotImplementedError
 
 
 @ATTENTION.register("synthesizer")
-class Synthesizer(nn.Module):
+class Synthesizer(SynthesizerLayer):
     """Each token writes its own row of scores without looking at the others."""
-
-    supports = frozenset({"causal", "bidirectional", "cache", "alibi", "weights"})
 
     def __init__(
         self,
@@ -35,36 +52,20 @@ class Synthesizer(nn.Module):
         n_heads: int,
         max_len: int,
         *,
-        dropout: float = 0.0,
-        positions: Positions | None = None,
         shared: bool = False,
+        **given: Unpack[Given],
     ) -> None:
-        super().__init__()
-        check_heads(d_model, n_heads)
-        self.n_heads, self.max_len = n_heads, max_len
+        super().__init__(d_model, n_heads, max_len, **given)
         self.w1 = nn.Linear(d_model, d_model)
         own = () if shared else (n_heads,)
         self.w2 = nn.Parameter(torch.empty(*own, d_model // n_heads, max_len))
         self.b2 = nn.Parameter(torch.zeros(max_len) if shared else torch.zeros(*own, 1, max_len))
         self.value = nn.Linear(d_model, d_model)
         self.proj = nn.Linear(d_model, d_model)
-        self.dropout, self.positions = Dropout(dropout), positions
         nn.init.uniform_(self.w2, -0.001, 0.001)
 
-    def forward(
-        self,
-        x: Float[Tensor, "B T D"],
-        *,
-        mask: AttentionMask,
-        cache: Cache | None = None,
-        prefix: Prefix | None = None,
-        need_weights: bool = False,
-    ) -> AttentionOutput:
-        """Mix the values by the softmax of the rows that the tokens wrote."""
-        context = Context(mask, cache, prefix, self.positions)
-        v = project_values(x, context, by=self.value, n_heads=self.n_heads, max_len=self.max_len)
-        n_keys = v.shape[2]
+    def synthesize(self, x: Float[Tensor, "B T D"], n_keys: int) -> Float[Tensor, "B H T S"]:
+        """Let each token write its row."""
         hidden = split_heads(self.w1(x).relu(), self.n_heads)
-        scores = hidden @ self.w2[..., :n_keys] + self.b2[..., :n_keys]
-        weights = masked_softmax(scores, context.bias(hidden, v))
-        return mix(weights, v, dropout=self.dropout, proj=self.proj, need_weights=need_weights)
+        scores: Tensor = hidden @ self.w2[..., :n_keys] + self.b2[..., :n_keys]
+        return scores

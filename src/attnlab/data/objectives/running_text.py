@@ -5,7 +5,7 @@ window follows the other; the first and the last are moved inwards to the ends o
 are therefore read twice, and nothing is left out.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Annotated
 
 import numpy as np
@@ -25,7 +25,7 @@ class RunningText:
         self,
         corpus: Sequence[str],
         tokenizer: Tokenizer,
-        answers: Collection[str] = (),
+        answers: object = (),
         *,
         block: Annotated[int, Ge(2)] = 128,
     ) -> None:

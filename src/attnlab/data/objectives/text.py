@@ -1,6 +1,6 @@
 """Plain language modelling: predict every token of a line from those before it."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Annotated
 
 import numpy as np
@@ -13,13 +13,13 @@ from attnlab.data.tokenizer import Tokenizer
 
 @OBJECTIVES.register("text")
 class Text:
-    """Lines as they are, each ended by the mark."""
+    """Lines as they are, each with the sentinel at its end."""
 
     def __init__(
         self,
         corpus: Sequence[str],
         tokenizer: Tokenizer,
-        answers: Collection[str] = (),
+        answers: object = (),
         *,
         block: Annotated[int, Ge(2)] = 128,
     ) -> None:

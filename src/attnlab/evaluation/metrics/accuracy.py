@@ -1,15 +1,11 @@
 """Accuracy: the share of right answers."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from attnlab.evaluation.metrics.contract import LABELS, Answers, Metric
-
-if TYPE_CHECKING:
-    from attnlab.evaluation.metrics.contract import Array
+from attnlab.evaluation.metrics.contract import LABELS, Answers, Array, Metric
 
 
-def features(tables: Sequence[Answers]) -> "Array":
+def features(tables: Sequence[Answers]) -> Array:
     """Return for each row whether it is right, and 1 for being there."""
     import numpy as np
 
@@ -17,7 +13,7 @@ def features(tables: Sequence[Answers]) -> "Array":
     return np.stack([np.array(right, dtype=float), np.ones(np.shape(right))], axis=-1)
 
 
-def finish(sums: "Array") -> "Array":
+def finish(sums: Array) -> Array:
     """Divide the right answers by all of them."""
     right, n = sums[..., 0], sums[..., 1]
     return right / n

@@ -16,6 +16,8 @@ if TYPE_CHECKING:  # listing runs writes scores and must not wait for numpy
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
+else:
+    Array = Any
 
 Answers = Sequence[Mapping[str, Any]]
 """Rows of predictions/SPLIT.jsonl."""
@@ -30,9 +32,9 @@ class Metric:
     """What a reader should call it."""
     columns: Mapping[str, Callable[[Any], bool]]
     """The columns it needs, each with a check of a value."""
-    features: "Callable[[Sequence[Answers]], Array]"
+    features: Callable[[Sequence[Answers]], Array]
     """From R tables of the same N examples to R × N × F numbers."""
-    finish: "Callable[[Array], Array]"
+    finish: Callable[[Array], Array]
     """From sums of features over rows, (…, F), to scores, (…)."""
     bounds: Interval = Interval(0.0, 1.0)
     """The lowest and the highest score there can be."""

@@ -6,15 +6,11 @@ neither has no F1 and is left out of the mean. This is scikit-learn's ``average=
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from attnlab.evaluation.metrics.contract import LABELS, Answers, Metric
-
-if TYPE_CHECKING:
-    from attnlab.evaluation.metrics.contract import Array
+from attnlab.evaluation.metrics.contract import LABELS, Answers, Array, Metric
 
 
-def features(tables: Sequence[Answers]) -> "Array":
+def features(tables: Sequence[Answers]) -> Array:
     """Return twice the hits of each class, then how often it is gold or predicted.
 
     The classes are all labels of all tables, so that the columns of the tables agree.
@@ -32,7 +28,7 @@ def features(tables: Sequence[Answers]) -> "Array":
     return np.concatenate([2.0 * (gold & predicted), 1.0 * gold + predicted], axis=-1)
 
 
-def finish(sums: "Array") -> "Array":
+def finish(sums: Array) -> Array:
     """Return the mean F1 of the classes that occur."""
     import numpy as np
 

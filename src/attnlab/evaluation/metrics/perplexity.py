@@ -2,19 +2,15 @@
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from attnlab.evaluation.intervals import Interval
-from attnlab.evaluation.metrics.contract import Answers, Metric, is_number, is_positive
-
-if TYPE_CHECKING:
-    from attnlab.evaluation.metrics.contract import Array
+from attnlab.evaluation.metrics.contract import Answers, Array, Metric, is_number, is_positive
 
 LARGEST_LOSS = 700.0
 """In nats per token; exp of more is not a float."""
 
 
-def features(tables: Sequence[Answers]) -> "Array":
+def features(tables: Sequence[Answers]) -> Array:
     """Return for each row its summed loss and its number of tokens."""
     import numpy as np
 
@@ -22,7 +18,7 @@ def features(tables: Sequence[Answers]) -> "Array":
     return np.array(rows, dtype=float)
 
 
-def finish(sums: "Array") -> "Array":
+def finish(sums: Array) -> Array:
     """Turn nats per token into perplexity."""
     import numpy as np
 

@@ -45,7 +45,7 @@ def _check_file(file: Path, *, name: str | None, like: str | None) -> Report:
 
 
 def check_class(variant: type[nn.Module], *, like: str | None = None) -> list[Finding]:
-    """Check every promise that a class makes, and if asked, that it equals a variant of ours."""
+    """Check every promise that a class makes and, with ``like``, that it equals that variant."""
     reference = None if like is None else variant_class(like)
     supports = supports_of(variant) or frozenset({"causal"})
     subject = Subject(lambda: variant(D, H, T), supports, frozenset(getattr(variant, "breaks", ())))
@@ -79,7 +79,7 @@ def _unusable(variant: type[nn.Module], subject: Subject) -> Finding | None:
 
 
 def check_mutants() -> dict[str, Report]:
-    """Check every mutant, as functions and as a class, and the right ones beside them."""
+    """Check every mutant, as functions and as a class, and the correct code for comparison."""
     return {
         mutant.name: {
             "functions": check_functions(functions_with(mutant)),

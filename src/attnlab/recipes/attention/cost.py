@@ -56,7 +56,7 @@ def layer_work(name: str, shape: Mapping[str, int]) -> Callable[[int], Work]:
         return work
 
     with telling_the_line(settings.name):
-        make(2)()  # what cannot be built or run is told before anything is measured
+        make(2)()  # what cannot be built or run fails before anything is measured
     return make
 
 

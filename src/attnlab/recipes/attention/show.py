@@ -3,7 +3,6 @@
 import contextlib
 import inspect
 import sys
-from dataclasses import dataclass
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -23,59 +22,45 @@ SIZE = {"d_model": 256, "n_heads": 8, "max_len": 128}
 NAMES = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
 
 
-@dataclass(frozen=True)
-class VariantInfo:
-    """All there is to say about one variant."""
+def show_attention(name: str) -> dict[str, Any]:
+    """Read all there is to say about a variant from its class and from one layer built of it.
 
-    name: str
-    about: str
-    options: dict[str, str]
-    """Type and default by name."""
-    supports: list[str]
-    positions: list[str]
-    breaks: list[str]
-    null_directions: list[str]
-    parameters: dict[str, list[int]]
-    """Shapes by name, at ``size``."""
-    size: dict[str, int]
-
-
-def show_attention(name: str) -> VariantInfo:
-    """Read it all from the class and from one layer built of it."""
+    ``options`` are type and default by name, ``parameters`` shapes by name, at ``size``.
+    """
     with contextlib.redirect_stdout(sys.stderr):  # what a user's file prints is not our answer
         variant = variant_class(name)
         supports = supports_of(variant)
         layer = attention_builder(AttentionSettings(name), Positions(), **SIZE)()
     module = inspect.getdoc(sys.modules[variant.__module__]) or ""
-    return VariantInfo(
-        name,
-        "\n\n".join(filter(None, [module, inspect.cleandoc(variant.__doc__ or "")])),
-        _options(variant),
-        sorted(supports),
-        positions_for(supports),
-        sorted(getattr(layer, "breaks", ())),
-        list(getattr(layer, "null_directions", ())),
-        {n: list(p.shape) for n, p in layer.named_parameters()},
-        SIZE,
-    )
+    return {
+        "name": name,
+        "about": "\n\n".join(filter(None, [module, inspect.cleandoc(variant.__doc__ or "")])),
+        "options": _options(variant),
+        "supports": sorted(supports),
+        "positions": positions_for(supports),
+        "breaks": sorted(getattr(layer, "breaks", ())),
+        "null_directions": list(getattr(layer, "null_directions", ())),
+        "parameters": {n: list(p.shape) for n, p in layer.named_parameters()},
+        "size": SIZE,
+    }
 
 
 def _options(variant: Any) -> dict[str, str]:
-    """Return what the constructor takes by keyword, as it is written there."""
+    """Describe what the constructor takes by keyword."""
     return {
-        parameter.name: f"{_kind(parameter.annotation)}, {parameter.default} if not given"
+        parameter.name: f"{_kind(parameter.annotation)}, default {parameter.default}"
         for parameter in inspect.signature(variant).parameters.values()
         if parameter.kind is inspect.Parameter.KEYWORD_ONLY and parameter.name not in GIVEN
     }
 
 
 def _kind(annotation: Any) -> str:
-    """Write what may be given: choices, or the type with its bounds."""
+    """Write what an option accepts: choices, or the type with its bounds."""
     if get_origin(annotation) is Literal:
         return " or ".join(map(str, get_args(annotation)))
     if get_origin(annotation) is Annotated:
         inner, *bounds = get_args(annotation)
-        least = [f" from {bound.ge} on" for bound in bounds if isinstance(bound, Ge)]
+        least = [f" of at least {bound.ge}" for bound in bounds if isinstance(bound, Ge)]
         return _kind(inner) + "".join(least)
     if isinstance(annotation, UnionType) or get_origin(annotation) is Union:
         kinds = [kind for kind in get_args(annotation) if kind is not type(None)]

@@ -1,31 +1,27 @@
-"""What can a query do with given keys and values? The assignments' or your own."""
+"""Reads the keys, values and matrices of a question from files, and has it explained."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from attnlab.data.matrices import read_matrix
+import numpy as np
+
+from attnlab.data.matrices import read_matrix, read_square_matrix
 from attnlab.errors import UserError
-from attnlab.geometry import targets
-from attnlab.geometry.answers import Exercise
-from attnlab.geometry.beyond_weights import (
-    OutputExplained,
-    RepairExplained,
-    explain_output,
-    explain_repair,
-)
-from attnlab.geometry.examples import example
-from attnlab.geometry.explanation import (
-    IdentityExplained,
-    Request,
-    WeightsExplained,
-    explain_identity,
-    explain_weights,
-)
+from attnlab.geometry.examples import ARGMAX_QUERY, BASIS_A, BASIS_B, example
+from attnlab.geometry.explain.answer import Request
+from attnlab.geometry.explain.argmax import explain_argmax
+from attnlab.geometry.explain.kqv import explain_kqv
+from attnlab.geometry.explain.subspaces import explain_subspaces
+from attnlab.geometry.explanation import Explanation
+from attnlab.geometry.expressions import names_of, vector_of
 from attnlab.geometry.instance import Instance, make_instance
+from attnlab.geometry.kqv import Matrices, construction
 
 
-def load(name: str | None, keys: Path | None, values: Path | None, *, default: str) -> Instance:
-    """Take a named example, or keys and values from files; without values, the weights are told."""
+def load(
+    name: str | None, keys: Path | None, values: Path | None, *, default: str = "cse517"
+) -> Instance:
+    """Take a named example, or keys and values from files; without values, the weights count."""
     if keys is None:
         if values is not None:
             raise UserError("--values needs --keys: each value belongs to a key.")
@@ -35,54 +31,50 @@ def load(name: str | None, keys: Path | None, values: Path | None, *, default: s
     return make_instance(read_matrix(keys), None if values is None else read_matrix(values))
 
 
-def ask(answer: str | None, *, error: float = 1e-6, tolerance: float) -> Request:
-    """Check what is asked of a query and of an answer."""
+def make_request(answer: str | None, *, error: float, tolerance: float) -> Request:
+    """Check what is required of a query and of an answer."""
     if not tolerance > 0:
         raise UserError(f"--tolerance {tolerance:g} is not possible: above 0, as 0.05.")
     if not 0 < error < 1:
-        raise UserError(f"--error {error:g} cannot be asked for: between 0 and 1, both excluded.")
+        raise UserError(f"--error {error:g} is not possible: between 0 and 1, both excluded.")
     return Request(error, answer, tolerance)
 
 
-def select(instance: Instance, token: int, *, request: Request) -> WeightsExplained:
-    """All weight on one token."""
-    target = targets.select(instance.n_tokens, token)
-    return explain_weights(instance, target, request=request)
+def argmax(instance: Instance, query: str | None, *, is_default: bool) -> Explanation:
+    """The value of the most similar key; the default keys have a default query."""
+    if query is None and not is_default:
+        raise UserError("give --query: numbers as -2,1,1 or an expression as 10*(k0+k1).")
+    width, names = instance.keys.shape[1], names_of(instance)
+    text = query or ",".join(f"{number:g}" for number in ARGMAX_QUERY)
+    return explain_argmax(instance, vector_of(text, names, width=width, what="query"))
 
 
-def average(instance: Instance, subset: Sequence[int], *, request: Request) -> WeightsExplained:
-    """The same weight on some tokens."""
-    target = targets.average(instance.n_tokens, subset)
-    return explain_weights(instance, target, request=request)
+def kqv(beta: float, files: Sequence[Path | None], *, tolerance: float) -> Explanation:
+    """Self-attention without matrices, then with K, Q and V: the construction's or from files."""
+    if not any(files):
+        return explain_kqv(beta, tolerance=tolerance)
+    made = construction()
+    built_in = (made.key, made.query, made.value)
+    own = [
+        matrix if path is None else read_square_matrix(path, len(matrix))
+        for path, matrix in zip(files, built_in, strict=True)
+    ]
+    return explain_kqv(beta, Matrices(*own), tolerance=tolerance)
 
 
-def weights(instance: Instance, wanted: Sequence[float], *, request: Request) -> WeightsExplained:
-    """Any distribution."""
-    target = targets.distribution(instance.n_tokens, wanted)
-    return explain_weights(instance, target, request=request)
-
-
-def identity(instance: Instance, *, request: Request) -> IdentityExplained:
-    """Every token selects itself."""
-    return explain_identity(instance, request=request)
-
-
-def output(instance: Instance, target: str, *, request: Request) -> OutputExplained:
-    """A wanted output, whatever the weights."""
-    return explain_output(instance, target, request=request)
-
-
-def repair(
-    instance: Instance,
-    token: int,
-    *,
-    query: str,
-    subset: Sequence[int],
-    unit: bool,
-    request: Request,
-) -> RepairExplained:
-    """The smallest change of one key with which an unchanged query averages some tokens."""
-    token = targets.token_index(instance.n_tokens, token)
-    target = targets.average(instance.n_tokens, subset)[None]
-    task = Exercise(target, token=token, query=query, unit=unit)
-    return explain_repair(instance, task, request=request)
+def subspaces(
+    first: Path | None, second: Path | None, *, proposed: Path | None, tolerance: float
+) -> Explanation:
+    """The matrices that take one vector out of a sum and out of a mean."""
+    if (first is None) != (second is None):
+        raise UserError("give both --first and --second, or neither.")
+    a, b = np.array(BASIS_A), np.array(BASIS_B)
+    if first is not None and second is not None:
+        a, b = read_matrix(first), read_matrix(second)
+    if a.shape[1] != b.shape[1]:
+        raise UserError(
+            f"{first} has vectors of {a.shape[1]} numbers, {second} of {b.shape[1]}:"
+            " both must have the same."
+        )
+    matrix = None if proposed is None else read_square_matrix(proposed, a.shape[1])
+    return explain_subspaces(a, b, proposed=matrix, tolerance=tolerance)

@@ -22,13 +22,13 @@ from attnlab.runs.directory import Run
 from attnlab.runs.predictions import prediction_row
 
 PADDED_TO = 8
-"""Tables of tokens are sometimes rounded up to a multiple of it, which the processor likes."""
+"""Embedding tables are sometimes rounded up to a multiple of it, for speed."""
 MOST_PADDING = 128
 
 
 @dataclass(frozen=True)
 class Classifier:
-    """Reads texts and says which class each is of."""
+    """Reads texts and predicts the class of each."""
 
     model: BertForSequenceClassification
     words: WordPiece
@@ -44,7 +44,7 @@ class Classifier:
         return TextRow(example.id, tokens, types, [target])
 
     def answers(self, examples: Sequence[Example], rows: Sequence[TextRow]) -> list[dict[str, Any]]:
-        """Say each text's class with its probability, and the loss where the truth is known."""
+        """Predict each text's class with its probability, and the loss where the label is known."""
         found = []
         table = class_probabilities(self.model, rows).tolist()
         for example, row, likely in zip(examples, rows, table, strict=True):
@@ -73,7 +73,7 @@ def new_classifier(
     pooler: bool,
     seed: int,
 ) -> tuple[Classifier, list[str]]:
-    """Put a classifier on a pretrained body; also name what the checkpoint does not have."""
+    """Put a classifier on a pretrained body; also return the weights the checkpoint lacks."""
     words, size = read_words(pretrained), pretrained.size
     seed_torch(seed, "weights")
     kind = BertForCLSMLM if fills_in else BertForSequenceClassification
@@ -87,7 +87,7 @@ def new_classifier(
 def load_classifier(run: Run) -> Classifier:
     """Make the classifier of a finished run again."""
     if not run.finished or not (run.path / MODEL).is_dir():
-        raise UserError(f"{run.path} is no finished run of attnlab classify train.")
+        raise UserError(f"{run.path} is not a finished run of attnlab classify train.")
     settings, pretrained = run.config["settings"], read_bert(run.path / MODEL)
     classifier, fresh = new_classifier(
         pretrained,
@@ -116,8 +116,8 @@ def check_fits(pretrained: Pretrained, settings: ClassifySettings, texts: Classi
             )
     if size.n_types < 2 and any(example.pair for example in texts.train):
         raise UserError(
-            f"{texts.train[0].place}: the texts come in pairs, but {pretrained.folder} has one"
-            " token type alone and cannot tell the two apart."
+            f"{texts.train[0].place}: the texts come in pairs, but {pretrained.folder} has only"
+            " one token type, so it cannot tell the two texts apart."
         )
 
 
@@ -128,7 +128,7 @@ def read_words(pretrained: Pretrained) -> WordPiece:
     is_padded = rows % PADDED_TO == 0 and 0 < rows - len(words) < MOST_PADDING
     if len(words) != rows and not is_padded:
         raise UserError(
-            f"{pretrained.vocabulary} has {len(words):,} tokens, but the table of tokens has"
+            f"{pretrained.vocabulary} has {len(words):,} tokens, but the embedding table has"
             f" {rows:,} rows: they do not belong together. Put the model's own vocab.txt there."
         )
     return words

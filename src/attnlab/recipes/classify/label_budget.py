@@ -65,7 +65,7 @@ def with_absolute_paths(settings: ClassifySettings) -> ClassifySettings:
 
 
 def _length(length: str, n_labels: int, settings: LabelBudgetSettings) -> str:
-    """Return how long a run is: as asked, or longer if the texts are few."""
+    """Return how long to train: as set, or longer if there are few texts."""
     amount, unit = parse_length(length)
     per_epoch = -(-n_labels // settings.base.batch_size)
     if unit != "epochs" or amount * per_epoch >= settings.least_steps:
@@ -77,9 +77,9 @@ def _check(settings: LabelBudgetSettings) -> None:
     """Refuse now what would fail in a late cell."""
     need_texts_and_model(settings.base)
     if any(settings.alphas) and not settings.base.masked.text:
-        told = ", ".join(f"{alpha:g}" for alpha in settings.alphas)
+        listed = ", ".join(f"{alpha:g}" for alpha in settings.alphas)
         raise UserError(
-            f"alphas = {told} needs unlabelled text to learn from: give --mlm-text FILE, or"
+            f"alphas = {listed} needs unlabelled text to learn from: give --mlm-text FILE, or"
             " --alpha 0."
         )
     for name, values in (("labels", settings.labels), ("alphas", settings.alphas)):
@@ -103,8 +103,8 @@ def _note(settings: LabelBudgetSettings) -> str:
     if parse_length(length)[1] == "epochs":
         length += f", or {settings.least_steps} steps if that is more"
     return (
-        "alpha is the weight of filling in masked tokens of unlabelled text; 0 learns the classes"
-        f" alone. A run has {length}. The runs of a seed learn from the same labelled texts."
+        "alpha is the weight of the masked-token loss on unlabelled text; 0 trains the classifier"
+        f" alone. Each run trains for {length}. The runs of a seed use the same labelled texts."
     )
 
 

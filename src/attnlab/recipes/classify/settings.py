@@ -55,7 +55,7 @@ class ClassifySettings:
     max_len: Annotated[int, Ge(3)] = 128
     """Maximum tokens per text, including special tokens; longer texts are cut."""
     batch_size: Annotated[int, Gt(0)] = 32
-    """Texts per step, from each of the two streams."""
+    """Texts per step, labelled and unlabelled each."""
     pooler: bool = False
     """Put a dense layer with tanh before the classifier, as transformers does."""
     masked: MaskedSettings = MaskedSettings()

@@ -1,9 +1,10 @@
 """What a classifier trains on at each step: labelled texts, and masked unlabelled text."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from attnlab.data.epochs import Epochs, rows_a_batch
-from attnlab.data.masking import Masked, MaskedRows, block_rows, line_rows, mask_tokens
+from attnlab.data.epochs import Epochs, rows_per_batch
+from attnlab.data.masking import block_rows, line_rows, mask_tokens
 from attnlab.data.text_batches import TextRow
 from attnlab.data.wordpiece import WordPiece
 from attnlab.randomness import rng
@@ -12,10 +13,13 @@ from attnlab.recipes.classify.settings import ClassifySettings, MaskedSettings
 
 def labelled_stream(rows: Sequence[TextRow], settings: ClassifySettings) -> Epochs[TextRow]:
     """Return the labelled texts by step."""
-    return _epochs(rows, settings, purpose="order")
+    size, seed = rows_per_batch(settings.batch_size), settings.training.seed
+    return Epochs(lambda _: rows, size=size, seed=seed)
 
 
-def masked_stream(lines: Sequence[str], words: WordPiece, settings: ClassifySettings) -> MaskedRows:
+def masked_stream(
+    lines: Sequence[str], words: WordPiece, settings: ClassifySettings
+) -> Epochs[TextRow]:
     """Return the unlabelled text by step, with other tokens masked every time."""
     masked, seed = settings.masked, settings.training.seed
     rows = [
@@ -23,17 +27,27 @@ def masked_stream(lines: Sequence[str], words: WordPiece, settings: ClassifySett
         for i, tokens in enumerate(unlabelled_rows(lines, words, masked), 1)
     ]
 
-    def mask(drawn: list[Sequence[int]], step: int) -> Masked:
-        return mask_tokens(
-            drawn,
+    def mask(drawn: list[TextRow], step: int) -> list[TextRow]:
+        hidden = mask_tokens(
+            [row.tokens for row in drawn],
             rng(seed, "masking", step),
             share=masked.share,
             mask_id=words.mask,
             vocab_size=len(words),
             special_ids=words.special_ids,
         )
+        return [
+            replace(row, tokens=tokens, targets=targets)
+            for row, tokens, targets in zip(drawn, *hidden, strict=True)
+        ]
 
-    return MaskedRows(_epochs(rows, settings, purpose="order of unlabelled text"), mask)
+    return Epochs(
+        lambda _: rows,
+        size=rows_per_batch(settings.batch_size),
+        seed=seed,
+        purpose="order of unlabelled text",
+        prepare=mask,
+    )
 
 
 def unlabelled_rows(
@@ -43,10 +57,3 @@ def unlabelled_rows(
     encoded = [words.encode(line) for line in lines]
     make = line_rows if settings.line_by_line else block_rows
     return make(encoded, block=settings.block, cls=words.cls, sep=words.sep)
-
-
-def _epochs(
-    rows: Sequence[TextRow], settings: ClassifySettings, *, purpose: str
-) -> Epochs[TextRow]:
-    size, seed = rows_a_batch(settings.batch_size), settings.training.seed
-    return Epochs(lambda _: rows, size=size, seed=seed, purpose=purpose)

@@ -15,7 +15,7 @@ from attnlab.recipes.closing import Splits
 
 @dataclass(frozen=True)
 class ClassifyTexts:
-    """All that is read from files; those that are asked are never learned from."""
+    """All that is read from files; the evaluation splits are never trained on."""
 
     train: Sequence[Example]
     eval_splits: Mapping[str, Sequence[Example]]
@@ -76,7 +76,7 @@ def read_texts(settings: ClassifySettings) -> ClassifyTexts:
 
 
 def check_pairs(examples: Sequence[Example], *, has_pairs: bool) -> None:
-    """Refuse texts that are asked in another form than was learned."""
+    """Refuse single texts for a model of pairs, and pairs for a model of single texts."""
     if (examples[0].pair is not None) != has_pairs:
         there, learned = ("one text", "two") if has_pairs else ("two texts", "one")
         raise UserError(

@@ -8,8 +8,9 @@ from rich.console import Console
 from attnlab.assets.models import find_model
 from attnlab.data.text_batches import TextRow
 from attnlab.errors import UserError
-from attnlab.evaluation.accuracy import share_right
-from attnlab.models.bert_format import TABLE, Pretrained, hub_name, read_bert, write_bert
+from attnlab.evaluation.metrics import ACCURACY
+from attnlab.models.bert_format import Pretrained, read_bert, write_bert
+from attnlab.models.bert_names import TABLE, hub_name
 from attnlab.models.classification import Classification
 from attnlab.models.compact_embedding import CompactEmbedding
 from attnlab.recipes.classify.classifier import Classifier, check_fits, new_classifier
@@ -44,7 +45,7 @@ def run_train(job: str, settings: ClassifySettings, *, place: RunPlace, console:
 
 
 class FineTuning:
-    """A classifier, the texts it learns from, and those it is asked about."""
+    """A classifier, the texts it is trained on, and those it is evaluated on."""
 
     def __init__(
         self,
@@ -92,7 +93,7 @@ class FineTuning:
         if "dev" not in self.rows:
             return None
         answers = self.classifier.answers(self.texts.eval_splits["dev"], self.rows["dev"])
-        accuracy = share_right(column(answers, "gold"), column(answers, "prediction"))
+        accuracy = ACCURACY.score(answers)
         loss = sum(column(answers, "loss")) / len(answers)
         return Evaluation(accuracy, {"dev_accuracy": accuracy, "dev_loss": loss})
 
@@ -132,7 +133,7 @@ def need_texts_and_model(settings: ClassifySettings) -> None:
 
 
 def _read_model(name: str, session: Session) -> Pretrained:
-    """Find a model and read it; a run goes on with the one that it was begun with."""
+    """Find a model and read it; a run resumes only with the model it began with."""
     pretrained = read_bert(Path(session.processes.from_lead(lambda: str(find_model(name)))))
     session.insist("base", pretrained.sha256, what=f"the model {name}")
     return pretrained

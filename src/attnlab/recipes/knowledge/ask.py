@@ -22,7 +22,7 @@ from attnlab.training.inference import inference
 
 RUNNERS_UP = 3
 NO_ONE_HELD_OUT = (
-    "no training people were held out to learn from what its confidence is worth; pretrain with"
+    "no training people were held out, so its confidence cannot be judged; pretrain with"
     " --held-out 0.1"
 )
 
@@ -95,7 +95,7 @@ class QASession:
 
     def _verdict(self, text: str, confidence: float) -> tuple[Verdict, str]:
         if self.names is not None and named_in(text, self.names) is None:
-            return "made up", "nothing was read about anybody of that name"
+            return "made up", "the corpus has nothing about a person of that name"
         if self.thresholds is None:
             return "unsure", NO_ONE_HELD_OUT
         verdict = self.thresholds.verdict(confidence)
@@ -106,17 +106,17 @@ def _reason(verdict: Verdict, thresholds: Thresholds) -> str:
     n = thresholds.chosen_on
     if verdict == "retrieved" and (found := thresholds.retrieved):
         return (
-            f"{found.n} of {n} held-out people were answered at least {percent(found.value)}"
-            f" surely, {percent(found.share)} of them right"
+            f"{found.n} of {n} held-out people were answered with at least"
+            f" {percent(found.value)} confidence, {percent(found.share)} of them right"
         )
     if verdict == "made up" and (found := thresholds.made_up):
         return (
-            f"{found.n} of {n} held-out people were answered at most {percent(found.value)}"
-            f" surely, {percent(found.share)} of them wrong"
+            f"{found.n} of {n} held-out people were answered with at most"
+            f" {percent(found.value)} confidence, {percent(found.share)} of them wrong"
         )
     if thresholds.retrieved is None:
-        return f"{n} held-out people are too few, or too often wrong, to promise anything"
-    return f"not as sure as answers about {n} held-out people had to be to be right"
+        return f"{n} held-out people are too few, or too often wrong, to choose a threshold"
+    return f"less confident than the threshold chosen on {n} held-out people"
 
 
 def _question(text: str) -> Question:

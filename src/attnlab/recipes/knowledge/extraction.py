@@ -5,7 +5,7 @@ and is asked about others. The conditions differ in what is written about the sa
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from attnlab.data.settings import WorldSettings
 from attnlab.recipes.files import absolute_attention
@@ -21,60 +21,52 @@ from attnlab.runs.study import StudyOutcome
 
 TITLE = "What lets a model say what it has read?"
 NOTES = (
-    "The same people, as many tokens read, the same questions. one: a single biography a person;"
+    "The same people, as many tokens read, the same questions. one: one biography per person;"
     " many: several in other words, for everybody; permuted: their sentences in any order; with"
-    " celebrities: several for some people of train, one for everybody who is asked about."
+    " celebrities: several for some people of train, one for everybody in the evaluation."
     " one-as-views reads the texts of one, not as text but as salient-span views.",
     "Allen-Zhu and Li (2023, arXiv:2309.14316), a GPT-2 and 100,000 people: 9.7 % with one"
-    " biography a person, 96.6 % with five in other words and orders; ordinary people 4.4 %"
+    " biography per person, 96.6 % with five in other words and orders; ordinary people 4.4 %"
     " without celebrities among those read about, 86.8 % with them.",
 )
 
 
-@dataclass(frozen=True)
-class WritingCondition:
-    """One way to write about the same people, and what is learned from it."""
-
-    name: str
-    world: WorldSettings
-    objective: str = "text"
-
-
 def plan(settings: ExtractionSettings, finished: Finished) -> Sequence[Cell]:
-    """Pretrain and finetune once a condition."""
-    return [
-        cell for condition in conditions(settings) for cell in _cells(condition, settings, finished)
-    ]
+    """Pretrain and fine-tune once per condition."""
+    return [cell for name in conditions(settings) for cell in _cells(name, settings, finished)]
 
 
 def close(settings: ExtractionSettings, finished: Finished) -> StudyOutcome:  # noqa: ARG001
-    """Compare what came of every condition after the questions."""
-    names = [condition.name for condition in conditions(settings)]
-    return StudyOutcome(names, notes=NOTES, featured="many-permuted")
+    """Compare the fine-tuned models of all conditions."""
+    return StudyOutcome(list(conditions(settings)), notes=NOTES, featured="many-permuted")
 
 
-def conditions(settings: ExtractionSettings) -> Iterator[WritingCondition]:
-    """Yield the conditions; what each is to be compared with stands before it."""
+def conditions(settings: ExtractionSettings) -> dict[str, tuple[WorldSettings, str]]:
+    """Return by name how the same people are written about, and the objective that reads it.
+
+    Each condition comes after the one that it is to be compared with.
+    """
     one = replace(settings.world, celebrities=0.0, order="fixed")
     many = replace(settings.world, celebrities=1.0, order="fixed")
-    yield WritingCondition("one", one)
-    yield WritingCondition("many", many)
-    yield WritingCondition("many-permuted", replace(many, order="shuffled"))
-    yield WritingCondition("one-permuted", replace(one, order="shuffled"))
     some = replace(settings.world, celebrities=settings.celebrities, order="shuffled")
-    yield WritingCondition("one-permuted-with-celebrities", some)
-    yield WritingCondition("one-as-views", one, "salient_spans")
+    return {
+        "one": (one, "text"),
+        "many": (many, "text"),
+        "many-permuted": (replace(many, order="shuffled"), "text"),
+        "one-permuted": (replace(one, order="shuffled"), "text"),
+        "one-permuted-with-celebrities": (some, "text"),
+        "one-as-views": (one, "salient_spans"),
+    }
 
 
-def _cells(
-    condition: WritingCondition, settings: ExtractionSettings, finished: Finished
-) -> Iterator[Cell]:
+def _cells(name: str, settings: ExtractionSettings, finished: Finished) -> Iterator[Cell]:
     """Write the biographies, read them, then learn to answer."""
-    world, pretrained = f"{condition.name}-world", f"{condition.name}-pretrained"
+    world_settings, objective = conditions(settings)[name]
+    world, pretrained = f"{name}-world", f"{name}-pretrained"
     reading = PretrainSettings(
         corpus=finished.path(world, CORPUS),
         tokenizer=settings.tokenizer,
-        objective=ObjectiveSettings(condition.objective),
+        objective=ObjectiveSettings(objective),
         model=replace(settings.model, attention=absolute_attention(settings.model.attention)),
         batch_tokens=settings.batch_tokens,
         training=settings.pretraining,
@@ -86,9 +78,9 @@ def _cells(
         batch_tokens=settings.question_tokens,
         training=settings.finetuning,
     )
-    yield Cell(world, "knowledge-world", condition.world)
+    yield Cell(world, "knowledge-world", world_settings)
     yield Cell(pretrained, "knowledge-pretrain", reading, (world,))
-    yield Cell(condition.name, "knowledge-finetune", answering, (world, pretrained))
+    yield Cell(name, "knowledge-finetune", answering, (world, pretrained))
 
 
 EXTRACTION = StudyPlan(TITLE, plan, close)

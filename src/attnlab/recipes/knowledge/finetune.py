@@ -6,7 +6,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from attnlab.data.batches import Batches, TokenRow
+from attnlab.data.batches import TokenRow
+from attnlab.data.epochs import Epochs, tokens_per_batch
 from attnlab.errors import UserError
 from attnlab.recipes.knowledge.language_model import BLOCK, LanguageModel, new_language_model
 from attnlab.recipes.knowledge.language_model_training import (
@@ -39,8 +40,8 @@ def run_finetune(job: str, settings: FinetuneSettings, *, place: RunPlace, conso
         # a new model has read nothing: the corpus gave it characters only
         texts = replace(texts, corpus=saved.corpus if saved else ())
         rows_of = _rows(settings, texts, lm)
-        batches = Batches(rows_of, batch_tokens=settings.batch_tokens, seed=seed)
-        lm_training = LanguageModelTraining(lm, texts, batches, session)
+        rows = Epochs(rows_of, size=tokens_per_batch(settings.batch_tokens), seed=seed)
+        lm_training = LanguageModelTraining(lm, texts, rows, session)
         state = train(lm_training.task(settings.training), settings.training, session)
         lm_training.close(state, samples=settings.samples)
         return session.run
@@ -55,8 +56,8 @@ def _start(settings: FinetuneSettings) -> Saved | None:
     saved = open_saved(Path(settings.start), corpus=settings.corpus, dropout=dropout)
     if settings.held_out and not saved.kept_back(Path(settings.questions), settings.held_out):
         raise UserError(
-            f"held_out = {settings.held_out} asks people whose questions {settings.start} may have"
-            " learned already. Pretrain it with the same questions and the same held_out, or"
+            f"held_out = {settings.held_out} would evaluate on questions that {settings.start} may"
+            " have been trained on. Pretrain it with the same questions and the same held_out, or"
             " without questions."
         )
     return saved
@@ -64,7 +65,7 @@ def _start(settings: FinetuneSettings) -> Saved | None:
 
 def _refuse_another_size(settings: FinetuneSettings) -> None:
     """Refuse a size for a model that has one already, unless it is that of a recipe."""
-    usual = [recipe for _, recipe in RECIPES.values()]
+    usual = [recipe.finetune for recipe in RECIPES.values()]
     for name in ("model", "tokenizer"):
         if getattr(settings, name) not in [getattr(recipe, name) for recipe in usual]:
             raise UserError(f"{name} does not go with start: it is taken from {settings.start}.")
@@ -75,7 +76,7 @@ def _new(settings: FinetuneSettings, texts: KnowledgeTexts, session: Session) ->
     if not texts.corpus:
         raise UserError(
             "a model that was not pretrained needs --corpus, which its tokenizer is made from; or"
-            " give --start RUN, the pretrained run to go on from."
+            " give --start RUN, the pretrained run to start from."
         )
     tokenizer = learn_tokenizer(settings.tokenizer, texts, session)
     return new_language_model(settings.model, tokenizer, max_len=BLOCK, seed=settings.training.seed)

@@ -50,12 +50,12 @@ class LanguageModel:
         if len(answer) > LONGEST_ANSWER:
             raise UserError(
                 f"{question.place}: the answer {question.answer!r} has {len(answer)} tokens with"
-                f" its end mark; the most is {LONGEST_ANSWER}."
+                f" its end mark; at most {LONGEST_ANSWER} are allowed."
             )
         return answer_row(question.text, self.prompt(question), answer, is_read_only=is_read_only)
 
     def prompt(self, question: Question) -> list[int]:
-        """The question, up to the mark that asks for the answer."""
+        """The question, up to the sentinel that the answer follows."""
         with _telling(question):
             tokens = [*self.tokenizer.encode(question.text), self.tokenizer.sentinel]
         room = self.model.max_len - LONGEST_ANSWER
@@ -74,7 +74,7 @@ class LanguageModel:
     def sample(
         self, questions: Sequence[Question], *, count: int, seed: int
     ) -> list[list[tuple[str, float]]]:
-        """Draw answers to every question as the model finds them likely, with their probability."""
+        """Sample answers to every question, each with its probability."""
         generator = torch.Generator().manual_seed(seed)
         drawn = continue_prompts(
             self.model,
@@ -97,7 +97,7 @@ class LanguageModel:
         return leak
 
     def save(self, run: Run) -> None:
-        """Write down beside the weights what they are the weights of."""
+        """Save, alongside the weights, the tokenizer and the size of the model."""
         saved = {
             "tokenizer": self.tokenizer.to_dict(),
             "model": to_dict(self.size),
@@ -133,7 +133,7 @@ class LanguageModel:
 def new_language_model(
     size: ModelSettings, tokenizer: Tokenizer, *, max_len: int, seed: int
 ) -> LanguageModel:
-    """Make a model that knows nothing yet."""
+    """Make a model with new weights."""
     seed_torch(seed, "weights")
     return LanguageModel(GPT(len(tokenizer), max_len, **vars(size)), tokenizer, size)
 
@@ -172,12 +172,12 @@ def saved_size(run: Run) -> ModelSettings:
     """Return the size of a finished run's model."""
     if not run.finished or not (run.path / FILE).exists():
         raise UserError(
-            f"{run.path} is no finished run of knowledge pretrain or finetune: there is no model to"
-            " take from it."
+            f"{run.path} is not a finished run of knowledge pretrain or finetune, so it has no"
+            " model to load."
         )
     values = read_json(run.path / FILE).get("model")
     if not isinstance(values, dict):
-        raise DamagedFileError(f"{run.path / FILE} is damaged: it says no size of the model.")
+        raise DamagedFileError(f"{run.path / FILE} is damaged: it has no size of the model.")
     return from_dict(ModelSettings, values, origin=str(run.path / FILE))
 
 

@@ -6,13 +6,14 @@ from statistics import fmean
 from typing import Any
 
 from attnlab.checks.leakage import SECONDS_BEFORE_TRAINING, seconds_after_training
-from attnlab.data.batches import Batches, TokenRow
+from attnlab.data.batches import TokenRow
+from attnlab.data.epochs import Epochs
 from attnlab.data.knowledge_files import Question
 from attnlab.data.objectives import OBJECTIVES, Objective
 from attnlab.data.tokenizer import Tokenizer
 from attnlab.errors import UserError
-from attnlab.evaluation.accuracy import share_right
 from attnlab.evaluation.held_out_text import SPLIT as HELD_OUT_TEXT
+from attnlab.evaluation.metrics import ACCURACY
 from attnlab.models.next_token import NextToken
 from attnlab.randomness import rng
 from attnlab.recipes.closing import LAST_STEP, close_run
@@ -29,21 +30,21 @@ from attnlab.training.settings import TrainingSettings
 from attnlab.training.task import Evaluation
 
 ON_THE_WAY = ("held_out", "dev")
-"""Splits that are asked while training, and always have answers."""
+"""Splits that are evaluated during training; they always have answers."""
 LEAK_ROWS = 2
 
 
 class LanguageModelTraining:
-    """A language model, what it learns from, and the questions that it is asked."""
+    """A language model, what it is trained on, and the questions it is evaluated on."""
 
     def __init__(
-        self, lm: LanguageModel, texts: KnowledgeTexts, batches: Batches, session: Session
+        self, lm: LanguageModel, texts: KnowledgeTexts, rows: Epochs[TokenRow], session: Session
     ) -> None:
         """Check, before anything is learned, that every question fits and nothing leaks."""
-        self.lm, self.texts, self.batches, self.session = lm, texts, batches, session
+        self.lm, self.texts, self.rows, self.session = lm, texts, rows, session
         for questions in texts.eval_splits.values():
             check_questions(lm, questions)
-        longest = sorted(batches.epochs.rows(0), key=lambda row: -len(row.tokens))[:LEAK_ROWS]
+        longest = sorted(rows.rows(0), key=lambda row: -len(row.tokens))[:LEAK_ROWS]
         # measured in windows like those it learns from
         end, block = texts.held_out_text or "", len(longest[0])
         self.held_out_text = HeldOutText.of(end, lm.tokenizer, block=block)
@@ -60,7 +61,7 @@ class LanguageModelTraining:
             )
         # Chosen by held-out people, a step would flatter what they say about confidence.
         evaluate = partial(self._evaluate, chooses=training.patience > 0)
-        return NextToken(self.lm.model, self.batches, evaluate=evaluate)
+        return NextToken(self.lm.model, self.rows, evaluate=evaluate)
 
     def close(self, state: TrainingState, *, samples: int) -> None:
         """Answer every split and close the run."""
@@ -98,8 +99,7 @@ class LanguageModelTraining:
         for split, questions in asked.items():
             if questions:
                 answers = self.lm.ask(questions)
-                gold, given = column(answers, "gold"), column(answers, "prediction")
-                logged[f"{split}_accuracy"] = share_right(gold, given)
+                logged[f"{split}_accuracy"] = ACCURACY.score(answers)
                 logged[f"{split}_loss"] = fmean(column(answers, "loss"))
         return logged
 
@@ -119,13 +119,13 @@ class LanguageModelTraining:
             confidence=found.confidence,
             leak=leak.to_dict(),
             has_read=bool(texts.corpus),
-            steps_per_epoch=self.batches.epochs.per_epoch,
+            steps_per_epoch=self.rows.per_epoch,
             **state.summary(),
             chosen_on=self._chooser if state.best_step is not None else LAST_STEP,
         )
 
     def _text_score(self, read: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        learned = self.batches.epochs.rows(0)
+        learned = self.rows.rows(0)
         return self.held_out_text.score(read, learned, len(self.lm.tokenizer))
 
 

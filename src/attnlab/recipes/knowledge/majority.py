@@ -10,7 +10,7 @@ from attnlab.recipes.closing import close_run
 from attnlab.recipes.files import need
 from attnlab.recipes.knowledge.settings import MajoritySettings
 from attnlab.recipes.knowledge.texts import question_splits
-from attnlab.recipes.without_training import run_without_training
+from attnlab.recipes.opening import run_without_training
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.runs.predictions import prediction_row
 

@@ -2,7 +2,7 @@
 
 from rich.console import Console
 
-from attnlab.data.batches import Batches
+from attnlab.data.epochs import Epochs, tokens_per_batch
 from attnlab.recipes.knowledge.language_model import BLOCK, new_language_model
 from attnlab.recipes.knowledge.language_model_training import (
     LanguageModelTraining,
@@ -31,8 +31,8 @@ def run_pretrain(job: str, settings: PretrainSettings, *, place: RunPlace, conso
         is_read_only = not settings.questions_write
         questions = [lm.row(q, is_read_only=is_read_only) for q in texts.train]
         rows_of = mixed_rows(objective, questions, seed=seed)
-        batches = Batches(rows_of, batch_tokens=settings.batch_tokens, seed=seed)
-        lm_training = LanguageModelTraining(lm, texts, batches, session)
+        rows = Epochs(rows_of, size=tokens_per_batch(settings.batch_tokens), seed=seed)
+        lm_training = LanguageModelTraining(lm, texts, rows, session)
         state = train(lm_training.task(settings.training), settings.training, session)
         lm_training.close(state, samples=settings.samples)
         return session.run

@@ -1,18 +1,16 @@
 """Settings of the knowledge lab, and its recipes. Loads no torch."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple
 
 from annotated_types import Ge, Gt, Interval
 
 from attnlab.attention.settings import AttentionSettings
 from attnlab.data.settings import WorldSettings
-from attnlab.errors import UserError, did_you_mean
+from attnlab.errors import unknown_name
 from attnlab.models.sizes import SIZES, ModelSettings, NGramTableSize
 from attnlab.training.settings import OptimizerSettings, ScheduleSettings, TrainingSettings
 
-Value = TypeVar("Value")
 HeldOut = Annotated[float, Interval(ge=0, lt=1)]
 AUTO = "auto"
 RECALL_TRAINING = TrainingSettings(
@@ -44,7 +42,30 @@ class ObjectiveSettings:
 
 
 @dataclass(frozen=True)
-class PretrainSettings:
+class LanguageModelSettings:
+    """What pretraining and fine-tuning have in common."""
+
+    corpus: str = ""
+    questions: str = ""
+    held_out: HeldOut = 0.0
+    """Share of the training questions kept for evaluation, to choose settings on."""
+    dev: str = ""
+    """File of questions to report on; they choose nothing."""
+    test: str = ""
+    """File of questions to evaluate once, at the end."""
+    unseen: str = ""
+    """File of questions about people who are not in the corpus: every answer is made up."""
+    samples: Annotated[int, Ge(0)] = 0
+    """Answers to sample per question, to compare with the most likely one; 0 for none."""
+    tokenizer: TokenizerSettings = TokenizerSettings()
+    model: ModelSettings = SIZES["small"]
+    batch_tokens: Annotated[int, Gt(0)] = 2048
+    """Approximate number of tokens per step."""
+    training: TrainingSettings = RECALL_TRAINING
+
+
+@dataclass(frozen=True)
+class PretrainSettings(LanguageModelSettings):
     """Everything about ``attnlab knowledge pretrain``."""
 
     corpus: str = ""
@@ -55,51 +76,22 @@ class PretrainSettings:
     """File of training questions to mix in, `question<TAB>answer`; optional."""
     questions_write: bool = False
     """Let questions update the n-gram table, instead of only teaching the model to read it."""
-    held_out: HeldOut = 0.0
-    """Share of the training questions kept for evaluation, to choose settings on."""
-    dev: str = ""
-    """File of questions to report on; they choose nothing."""
-    test: str = ""
-    """File of questions to evaluate once, at the end."""
-    unseen: str = ""
-    """File of questions about people who are not in the corpus: every answer is made up."""
-    samples: Annotated[int, Ge(0)] = 0
-    """Answers to sample per question, to compare with the most likely one; 0 for none."""
-    tokenizer: TokenizerSettings = TokenizerSettings()
     objective: ObjectiveSettings = ObjectiveSettings()
-    model: ModelSettings = SIZES["small"]
-    batch_tokens: Annotated[int, Gt(0)] = 2048
-    """Approximate number of tokens per step."""
-    training: TrainingSettings = RECALL_TRAINING
 
 
 @dataclass(frozen=True)
-class FinetuneSettings:
+class FinetuneSettings(LanguageModelSettings):
     """Everything about ``attnlab knowledge finetune``."""
 
+    corpus: str = ""
+    """Text that the tokenizer of a new model, or of a .params file, is made from."""
     questions: str = ""
     """File of training questions, `question<TAB>answer`."""
     start: str = ""
-    """Pretrained run to start from, or one of the course's files; without it, a new model learns
-    from the questions alone."""
-    corpus: str = ""
-    """File that supplies the characters of a new model, or of one of the course's files."""
+    """Pretrained run to start from, or one of the course's .params files; without it, a new model
+    learns from the questions alone."""
     replay: ObjectiveSettings = ObjectiveSettings("")
     """Objective to train on alongside the questions, against forgetting; none by default."""
-    held_out: HeldOut = 0.0
-    """Share of the training questions kept for evaluation, to choose settings on."""
-    dev: str = ""
-    """File of questions to report on; they choose nothing."""
-    test: str = ""
-    """File of questions to evaluate once, at the end."""
-    unseen: str = ""
-    """File of questions about people who are not in the corpus: every answer is made up."""
-    samples: Annotated[int, Ge(0)] = 0
-    """Answers to sample per question, to compare with the most likely one; 0 for none."""
-    tokenizer: TokenizerSettings = TokenizerSettings()
-    model: ModelSettings = SIZES["small"]
-    batch_tokens: Annotated[int, Gt(0)] = 2048
-    """Approximate number of tokens per step."""
     training: TrainingSettings = replace(RECALL_TRAINING, length="10 epochs")
 
 
@@ -108,7 +100,7 @@ class EvaluateSettings:
     """Everything about ``attnlab knowledge evaluate``."""
 
     run: str = ""
-    """The run whose model to evaluate."""
+    """Finished run with a model, or one of the course's .params files."""
     questions: str = ""
     """File of questions, with or without answers."""
     unseen: str = ""
@@ -116,7 +108,7 @@ class EvaluateSettings:
     samples: Annotated[int, Ge(0)] = 16
     """Answers to sample per question, to compare with the most likely one; 0 for none."""
     corpus: str = ""
-    """The corpus the model has read, if the model is one of the course's files."""
+    """For a .params file: the text that it was trained on."""
 
 
 @dataclass(frozen=True)
@@ -138,9 +130,17 @@ COURSE_OPTIMIZER = OptimizerSettings(
 )
 COURSE_SCHEDULE = ScheduleSettings("cosine", warmup=1, options={"final": 0.1})
 
-RECIPES: dict[str, tuple[PretrainSettings, FinetuneSettings]] = {
-    "recall": (PretrainSettings(), FinetuneSettings()),
-    "course": (
+
+class Recipe(NamedTuple):
+    """Settings of both jobs that go together."""
+
+    pretrain: PretrainSettings
+    finetune: FinetuneSettings
+
+
+RECIPES = {
+    "recall": Recipe(PretrainSettings(), FinetuneSettings()),
+    "course": Recipe(
         PretrainSettings(
             tokenizer=CHARACTERS,
             objective=ALIGNED_SPANS,
@@ -157,7 +157,7 @@ RECIPES: dict[str, tuple[PretrainSettings, FinetuneSettings]] = {
             ),
         ),
     ),
-    "original": (
+    "original": Recipe(
         PretrainSettings(
             tokenizer=CHARACTERS,
             objective=ObjectiveSettings("span_corruption", {"block": 128}),
@@ -178,7 +178,7 @@ RECIPES: dict[str, tuple[PretrainSettings, FinetuneSettings]] = {
             ),
         ),
     ),
-    "text": (
+    "text": Recipe(
         PretrainSettings(
             tokenizer=TokenizerSettings(size=1024),
             objective=ObjectiveSettings("running_text"),
@@ -188,30 +188,21 @@ RECIPES: dict[str, tuple[PretrainSettings, FinetuneSettings]] = {
         FinetuneSettings(tokenizer=TokenizerSettings(size=1024), model=TEXT_MODEL),
     ),
 }
-"""Pretraining and finetuning by name. recall: ours. course: the knowledge course's model,
-characters and objective, trained our way. original: its hyperparameters too, for many hours. text:
-running text, without the n-gram table, which would learn it by heart."""
+"""recall: ours. course: the knowledge course's model, characters and objective, trained our way.
+original: its hyperparameters too, for many hours. text: running text, without the n-gram table,
+which would learn it by heart."""
 
 
-def pretrain_recipe(name: str, size: str | None = None) -> PretrainSettings:
-    """Return a recipe's settings for pretraining, with the named model size if one is given."""
-    chosen = by_name(RECIPES, name, "recipe")[0]
-    return replace(chosen, model=by_name(SIZES, size, "size")) if size else chosen
-
-
-def finetune_recipe(name: str, size: str | None = None) -> FinetuneSettings:
-    """Return a recipe's settings for fine-tuning, with the named model size if one is given."""
-    chosen = by_name(RECIPES, name, "recipe")[1]
-    return replace(chosen, model=by_name(SIZES, size, "size")) if size else chosen
-
-
-def by_name(known: Mapping[str, Value], name: str, kind: str) -> Value:
-    """Look a name up, or say which there are."""
-    if name not in known:
-        raise UserError(
-            f"no {kind} is called {name!r}.{did_you_mean(name, known)} Known: {', '.join(known)}."
-        )
-    return known[name]
+def find_recipe(name: str, size: str | None = None) -> Recipe:
+    """Return a recipe by its name, with the named model size if one is given."""
+    if name not in RECIPES:
+        raise unknown_name("recipe", name, RECIPES)
+    if size is None:
+        return RECIPES[name]
+    if size not in SIZES:
+        raise unknown_name("size", size, SIZES)
+    pretrain, finetune = RECIPES[name]
+    return Recipe(replace(pretrain, model=SIZES[size]), replace(finetune, model=SIZES[size]))
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ LINE_END, QUESTION_MARK = "\n", "?"
 
 @dataclass(frozen=True)
 class KnowledgeTexts:
-    """All that is read from files; those that are asked are never learned from."""
+    """All that is read from files; the evaluation splits are never trained on."""
 
     corpus: Sequence[str]
     train: Sequence[Question]
@@ -104,7 +104,7 @@ def learn_tokenizer(
 ) -> Tokenizer:
     """Make the tokenizer of a corpus; byte pairs also look at the training questions.
 
-    A library that learns another one must not go on with the run.
+    A run does not resume with a library version that learns another tokenizer.
     """
     tokenizer = tokenizer_of(settings, texts)
     digest = hashlib.sha256(to_json(tokenizer.to_dict())).hexdigest()

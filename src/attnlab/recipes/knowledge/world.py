@@ -12,9 +12,10 @@ from attnlab.data.world import World, make_world
 from attnlab.errors import UserError
 from attnlab.evaluation.intervals import percent
 from attnlab.recipes.closing import Splits, close_run
-from attnlab.recipes.without_training import run_without_training
+from attnlab.recipes.opening import run_without_training
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.runs.files import naming_the_path, read_json, replace_file, to_json
+from attnlab.runs.folders import differences
 
 CORPUS, SETTINGS = "wiki.txt", "world.json"
 TRAIN, DEV = "birth_places_train.tsv", "birth_dev.tsv"
@@ -29,7 +30,7 @@ def run_world(
     place: RunPlace,
     console: Console,  # noqa: ARG001 - every job is run alike
 ) -> Run:
-    """Write a world into a run's own folder; files that were taken away are written again."""
+    """Write a world into a run's own folder; missing files are written again."""
 
     def work(run: Run) -> None:
         write_world(settings, run.path)
@@ -60,7 +61,7 @@ def write_world(settings: WorldSettings, folder: Path) -> list[str]:
 
 
 def world_files(world: World, settings: WorldSettings) -> dict[str, bytes]:
-    """Return the files by name; without unseen people there is no file of theirs."""
+    """Return the files by name; without unseen people there is no file of questions about them."""
     files = {
         CORPUS: _lines(world.texts),
         TRAIN: _lines(_labelled(world.train)),
@@ -85,11 +86,9 @@ def _refuse_other_settings(settings: WorldSettings, folder: Path) -> None:
     path = folder / SETTINGS
     if not path.exists():
         return
-    there, wanted = read_json(path), to_dict(settings)
     changes = [
-        f"{key}: {there.get(key)!r} there, {wanted.get(key)!r} now"
-        for key in sorted(there.keys() | wanted.keys())
-        if there.get(key) != wanted.get(key)
+        f"{key}: {old!r} there, {new!r} now"
+        for key, old, new in differences(read_json(path), to_dict(settings))
     ]
     if changes:
         raise UserError(
@@ -104,18 +103,19 @@ def _missing(files: Mapping[str, bytes], folder: Path) -> list[str]:
         path = folder / name
         if path.exists() and (name not in files or path.read_bytes() != files[name]):
             raise UserError(
-                f"{path} is not of this world. Give another folder, or take the file away first."
+                f"{path} does not belong to this world. Give another folder, or remove the file"
+                " first."
             )
     return [name for name in files if not (folder / name).exists()]
 
 
 def _summary(world: World) -> Iterator[str]:
-    """Say how many people and texts there are, what is commonest, and show some texts."""
+    """Count the people and texts, name the most common birthplace, and show some texts."""
     place, share = world.commonest_place()
     splits = {"train": world.train, "dev": world.dev, "test": world.test, "unseen": world.unseen}
     yield "people: " + ", ".join(f"{len(people):,} {name}" for name, people in splits.items())
     celebrities = sum(person.celebrity for person in world.everybody)
     yield f"biographies: {len(world.texts):,}; {celebrities:,} people are celebrities"
-    yield f"commonest birthplace: {place}, {percent(share, 1)} of the people"
+    yield f"most common birthplace: {place}, {percent(share, 1)} of the people"
     yield ""
     yield from world.texts[:SAMPLES]

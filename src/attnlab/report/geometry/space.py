@@ -1,6 +1,5 @@
 """Keys or values in two or three dimensions: their hull, query directions, single points."""
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,55 +8,46 @@ from matplotlib.gridspec import SubplotSpec
 from matplotlib.patheffects import withStroke
 from scipy.spatial import ConvexHull, QhullError
 
+from attnlab.geometry.panels import Space
 from attnlab.report.figures import COLORS, INK
 
+MOST_DIMENSIONS = 3
 MARKERS = "*X"
 CHOSEN = COLORS[5]
 
 
-def keys_panel(
-    figure: Figure,
-    place: SubplotSpec,
-    *,
-    keys: np.ndarray,
-    directions: Mapping[str, np.ndarray] | None = None,
-    points: Mapping[str, np.ndarray] | None = None,
-    chosen: Sequence[int] = (),
-    letter: str = "k",
-) -> None:
-    """Draw keys (or values), their hull, where queries point, and single points."""
-    directions, points = directions or {}, points or {}
-    keys = _at_least_two(keys)
-    axis: Any = figure.add_subplot(place, projection="3d" if keys.shape[1] == 3 else None)
-    _hull(axis, keys)
-    colours = [CHOSEN if i in chosen else INK for i in range(len(keys))]
-    depth = {"depthshade": False} if keys.shape[1] == 3 else {}
-    axis.scatter(*keys.T, c=colours, s=28, zorder=3, **depth)
-    reach = float(np.linalg.norm(keys, axis=1).max()) or 1.0
-    _names(axis, keys, reach, letter)
+def space(figure: Figure, place: SubplotSpec, panel: Space) -> None:
+    """Draw points and their hull, where queries point, and what else is marked."""
+    points = _at_least_two(panel.points)
+    is_solid = points.shape[1] == 3
+    axis: Any = figure.add_subplot(place, projection="3d" if is_solid else None)
+    depth = {"depthshade": False} if is_solid else {}
+    _hull(axis, points)
+    colours = [CHOSEN if i in panel.chosen else INK for i in range(len(points))]
+    axis.scatter(*points.T, c=colours, s=28, zorder=3, **depth)
+    reach = float(np.linalg.norm(points, axis=1).max()) or 1.0
+    _names(axis, points, reach, panel.what[0])
     tips = [
-        _arrow(axis, _at_least_two(d), i, reach, name)
-        for i, (name, d) in enumerate(directions.items())
+        _arrow(axis, _at_least_two(direction), i, reach, name)
+        for i, (name, direction) in enumerate(panel.directions.items())
     ]
-    for i, (label, point) in enumerate(points.items()):
+    marks = {name: _at_least_two(mark) for name, mark in panel.marks.items()}
+    for i, (name, mark) in enumerate(marks.items()):
         look = {"marker": MARKERS[i % 2], "color": COLORS[2 + i], "s": 70, "zorder": 4, **depth}
-        axis.scatter(*_at_least_two(point)[:, None], label=label, **look)
-    _frame(axis, np.vstack([keys, *tips, *map(_at_least_two, points.values())]), reach)
-    if keys.shape[1] == 3:
-        elevation, azimuth = _best_view(np.vstack([keys, 0 * keys[:1], *tips[:1]]))
+        axis.scatter(*mark[:, None], label=name, **look)
+    _frame(axis, np.vstack([points, *tips, *marks.values()]), reach)
+    if is_solid:
+        elevation, azimuth = _best_view(np.vstack([points, 0 * points[:1], *tips[:1]]))
         axis.view_init(elev=elevation, azim=azimuth)
-    title = ("keys" if letter == "k" else "values") + " with their hull"
-    title += ", directions of queries" if directions else ""
-    axis.legend(
-        *axis.get_legend_handles_labels(),
-        loc="lower left",
-        bbox_to_anchor=(0, 1),
-        ncols=2,
-        fontsize=8,
-        title=title,
-        title_fontsize=9,
-        alignment="left",
-    )
+    _legend(axis, panel)
+
+
+def _legend(axis: Any, panel: Space) -> None:
+    """Put the title and the names above the points."""
+    title = f"{panel.what} with their hull{', directions of queries' if panel.directions else ''}"
+    place: Any = {"loc": "lower left", "bbox_to_anchor": (0, 1), "alignment": "left"}
+    look: Any = {"ncols": 2, "fontsize": 8, "title": title, "title_fontsize": 9}
+    axis.legend(*axis.get_legend_handles_labels(), **place, **look)
 
 
 def _at_least_two(numbers: np.ndarray) -> np.ndarray:

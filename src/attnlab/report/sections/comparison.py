@@ -1,13 +1,16 @@
 """Several runs compared: scores, verdicts, and where their answers differ."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
 
 from attnlab.evaluation.comparable import common_split
 from attnlab.evaluation.comparison import Comparison, compare
 from attnlab.report import figures
 from attnlab.report.calibration import calibration_blocks
 from attnlab.report.document import Block, Figure, Heading, Sentences, Table
-from attnlab.report.sections.curves import curves
+from attnlab.report.sections import Section
+from attnlab.report.sections.one_run import curves
 from attnlab.report.tables import comparison_table, short
 from attnlab.runs.directory import Run
 
@@ -20,7 +23,7 @@ def summary(runs: Sequence[Run]) -> Iterator[Block]:
     yield from comparison_blocks(comparison)
     caption = (
         f"Every condition's {comparison.metric.title} on {comparison.split} with its 95 % interval;"
-        " dots are seeds, the red mark is what guessing gives."
+        " dots are seeds, the red mark is what guessing would score."
     )
     yield Figure("scores", caption, figures.score_bars(comparison))
 
@@ -43,6 +46,18 @@ def comparison_blocks(comparison: Comparison) -> Iterator[Block]:
         yield Sentences(comparison.notes, warning=True)
 
 
+def comparison_json(comparison: Comparison) -> dict[str, Any]:
+    """Return a comparison as plain values."""
+    return {
+        "split": comparison.split,
+        "n": comparison.n,
+        "metric": comparison.metric.name,
+        "conditions": [asdict(condition) for condition in comparison.conditions],
+        "pairs": [asdict(pair) for pair in comparison.pairs],
+        "notes": list(comparison.notes),
+    }
+
+
 def _disagreements(runs: Sequence[Run]) -> Iterator[Block]:
     split = common_split(runs)
     tables = [run.predictions(split) for run in runs]
@@ -62,3 +77,6 @@ def _disagreements(runs: Sequence[Run]) -> Iterator[Block]:
                 for rows in apart[:DIFFERING_SHOWN]
             ],
         )
+
+
+COMPARISON = Section(summary, details)

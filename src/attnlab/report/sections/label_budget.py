@@ -9,8 +9,9 @@ from attnlab.evaluation.comparable import aligned_answers, common_metric, common
 from attnlab.evaluation.comparison import Comparison, compare
 from attnlab.report.document import Block, Figure, Heading
 from attnlab.report.figures import COLORS, STYLE
+from attnlab.report.sections import Section
 from attnlab.report.sections.comparison import comparison_blocks
-from attnlab.report.sections.curves import curves
+from attnlab.report.sections.one_run import curves
 from attnlab.runs.directory import Run
 
 ALL = "all"
@@ -41,13 +42,8 @@ def summary(runs: Sequence[Run]) -> Iterator[Block]:
         yield from comparison_blocks(comparison)
 
 
-def details(runs: Sequence[Run]) -> Iterator[Block]:
-    """Show how the runs went."""
-    yield from curves(runs)
-
-
 def budget_figure(comparisons: dict[str, Comparison], runs: Sequence[Run]) -> MatplotlibFigure:
-    """Draw a line an alpha; the marks stand beside each other so that intervals stay readable."""
+    """Draw one line per alpha, shifted a little so that the intervals do not overlap."""
     alphas = {run.name: _alpha(run) for run in runs}
     lines: dict[float, list[tuple[int, float, float, float]]] = {}
     for place, comparison in enumerate(comparisons.values()):
@@ -59,14 +55,14 @@ def budget_figure(comparisons: dict[str, Comparison], runs: Sequence[Run]) -> Ma
         axis = figure.subplots()
         for number, alpha in enumerate(sorted(lines)):
             places, scores, lows, highs = zip(*lines[alpha], strict=True)
-            beside = [place + 0.06 * (number - (len(lines) - 1) / 2) for place in places]
+            shifted = [place + 0.06 * (number - (len(lines) - 1) / 2) for place in places]
             errors = [
                 [100 * (s - low) for s, low in zip(scores, lows, strict=True)],
                 [100 * (high - s) for s, high in zip(scores, highs, strict=True)],
             ]
-            label = f"alpha = {alpha:g}" if alpha else "classes alone"
+            label = f"alpha = {alpha:g}" if alpha else "classifier alone"
             axis.errorbar(
-                beside,
+                shifted,
                 [100 * score for score in scores],
                 yerr=errors,
                 color=COLORS[number % len(COLORS)],
@@ -89,3 +85,6 @@ def _alpha(run: Run) -> float:
     """Return the weight of masked text in a run; without such text it is 0, whatever was set."""
     masked = run.config["settings"]["masked"]
     return float(masked["alpha"]) if masked["text"] else 0.0
+
+
+LABEL_BUDGET = Section(summary, curves)

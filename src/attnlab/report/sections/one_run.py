@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from attnlab.evaluation.accuracy import against_guessing
 from attnlab.evaluation.comparable import SPLITS
-from attnlab.evaluation.guessing import against_guessing
 from attnlab.evaluation.held_out_text import text_sentence
 from attnlab.evaluation.ledger import ledger_notes
+from attnlab.report import figures
 from attnlab.report.calibration import calibration_blocks
-from attnlab.report.document import Block, Heading, Sentences, Table
-from attnlab.report.sections.curves import curves
+from attnlab.report.document import Block, Figure, Heading, Sentences, Table
+from attnlab.report.sections import Section
 from attnlab.report.tables import scores_table, short, warnings_of
 from attnlab.runs.directory import Run
 
@@ -19,7 +20,22 @@ SAMPLES = 5
 def summary(runs: Sequence[Run]) -> Iterator[Block]:
     """Say what a run scored, and what makes that doubtful."""
     (run,) = runs
-    yield from _scores(run)
+    scores = run.record["scores"]
+    yield scores_table(run)
+    lines = [
+        against_guessing(split, score, run.predictions(split))
+        for split, score in scores.items()
+        if run.has_predictions(split)
+    ]
+    lines += [text_sentence(split, score) for split, score in scores.items()]
+    best, split = run.record.get("best_step"), run.record.get("chosen_on", "dev")
+    if best is not None and split in scores:
+        lines.append(
+            f"The weights are those of step {best:,}, chosen on {split}: that score is optimistic."
+        )
+    yield Sentences([line for line in lines if line])
+    if warnings := warnings_of(run):
+        yield Sentences(warnings, warning=True)
 
 
 def details(runs: Sequence[Run]) -> Iterator[Block]:
@@ -31,22 +47,15 @@ def details(runs: Sequence[Run]) -> Iterator[Block]:
     yield from _ledger(run)
 
 
-def _scores(run: Run) -> Iterator[Block]:
-    yield scores_table(run)
-    told = [
-        against_guessing(split, score, run.predictions(split))
-        for split, score in run.record["scores"].items()
-        if run.has_predictions(split)
-    ]
-    told += [text_sentence(split, score) for split, score in run.record["scores"].items()]
-    best, split = run.record.get("best_step"), run.record.get("chosen_on", "dev")
-    if best is not None and split in run.record["scores"]:
-        told.append(
-            f"The weights are those of step {best:,}, chosen on {split}: its score flatters."
-        )
-    yield Sentences([sentence for sentence in told if sentence])
-    if warnings_of(run):
-        yield Sentences(warnings_of(run), warning=True)
+def curves(runs: Sequence[Run]) -> Iterator[Block]:
+    """Draw losses and accuracies over the steps; nothing for runs that logged none."""
+    logs = {run.name: run.metrics() for run in runs}
+    if any("loss" in line for lines in logs.values() for line in lines):
+        rates = {run.record.get("steps_per_epoch") for run in runs}
+        per_epoch = rates.pop() if len(rates) == 1 else None
+        yield Heading("Training curves")
+        caption = "Training loss; loss and accuracy on train and dev where they were evaluated."
+        yield Figure("curves", caption, figures.curves(logs, per_epoch=per_epoch))
 
 
 def _samples(run: Run) -> Iterator[Block]:
@@ -64,8 +73,8 @@ def _samples(run: Run) -> Iterator[Block]:
 
 def _sample(row: dict[str, Any]) -> list[str]:
     sure = row.get("confidence")
-    told = f"{100 * sure:.0f} %" if isinstance(sure, float) else "–"
-    return [short(row["input"]), short(row["prediction"]), short(row["gold"]), told]
+    confidence = f"{100 * sure:.0f} %" if isinstance(sure, float) else "–"
+    return [short(row["input"]), short(row["prediction"]), short(row["gold"]), confidence]
 
 
 def _ledger(run: Run) -> Iterator[Block]:
@@ -81,3 +90,6 @@ def _ledger(run: Run) -> Iterator[Block]:
     yield Sentences(
         [f"{note}." for note in notes] or ["No row stands in two splits."], warning=bool(notes)
     )
+
+
+ONE_RUN = Section(summary, details)

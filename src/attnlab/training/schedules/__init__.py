@@ -1,6 +1,6 @@
 """Schedules by name, one file each: functions from an optimizer to a torch schedule.
 
-The warm-up stands before whatever schedule is chosen, so it is written once, in
+The warm-up comes before every schedule, so it is written once, in
 ``training/optimization.py``.
 """
 

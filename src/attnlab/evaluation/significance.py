@@ -1,4 +1,4 @@
-"""Is one model better than another on the same examples, and how many would show it?
+"""Tests whether one model is better than another, and how many examples would show it.
 
 Answers to the same questions are compared pair by pair: only the examples on which the two differ
 say anything (McNemar 1947). Sizes follow Connor (1987).
@@ -6,22 +6,23 @@ say anything (McNemar 1947). Sizes follow Connor (1987).
 
 import math
 from collections.abc import Sequence
+from statistics import NormalDist
 
 import numpy as np
 
-from attnlab.evaluation.resampling import Array, Finish
+from attnlab.evaluation.bootstrap import Array, Finish
+
+SIGNIFICANT = 0.05
+Z_ALPHA, Z_POWER = NormalDist().inv_cdf(1 - SIGNIFICANT / 2), NormalDist().inv_cdf(0.8)
 
 
-def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> float:
+def mcnemar(first: Sequence[bool] | Array, second: Sequence[bool] | Array) -> float:
     """Return the exact two-sided p-value of "both are right equally often"."""
     from scipy.stats import binomtest
 
-    pairs = list(zip(first, second, strict=True))
-    only_first = sum(a and not b for a, b in pairs)
-    only_second = sum(b and not a for a, b in pairs)
-    if only_first + only_second == 0:
-        return 1.0
-    return float(binomtest(only_second, only_first + only_second).pvalue)
+    one, two = np.asarray(first, dtype=bool), np.asarray(second, dtype=bool)
+    apart = int((one != two).sum())
+    return float(binomtest(int((two & ~one).sum()), apart).pvalue) if apart else 1.0
 
 
 def swap_rows(first: Array, second: Array, finish: Finish) -> float:
@@ -59,43 +60,31 @@ def swap_rows(first: Array, second: Array, finish: Finish) -> float:
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """Correct the p-values of several comparisons (Holm 1979), in their order."""
-    m = len(p_values)
-    corrected, highest = [0.0] * m, 0.0
-    for rank, index in enumerate(sorted(range(m), key=lambda i: p_values[i])):
-        highest = max(highest, min(1.0, (m - rank) * p_values[index]))
-        corrected[index] = highest
-    return corrected
+    values = np.array(p_values)
+    order = np.argsort(values, kind="stable")
+    weighted = values[order] * np.arange(len(values), 0, -1)
+    corrected = np.empty_like(values)
+    corrected[order] = np.minimum(np.maximum.accumulate(weighted), 1.0)
+    return [float(value) for value in corrected]
 
 
-def examples_needed(
-    difference: float, discordant: float, *, alpha: float = 0.05, power: float = 0.8
-) -> int | None:
-    """Return how many examples show a difference, if ``discordant`` of them are answered apart.
+def examples_needed(difference: float, discordant: float) -> int | None:
+    """Return how many examples show a difference, if the share ``discordant`` is answered apart.
 
-    None if the difference is zero, which no number of examples shows.
+    They show it at 5 % four times in five; None for no difference, which nothing can show.
     """
     if difference == 0:
         return None
     d, share = abs(difference), max(discordant, abs(difference))
-    z_alpha, z_beta = _quantiles(alpha, power)
-    root = z_alpha * math.sqrt(share) + z_beta * math.sqrt(share - d * d)
+    root = Z_ALPHA * math.sqrt(share) + Z_POWER * math.sqrt(share - d * d)
     return math.ceil((root / d) ** 2)
 
 
-def smallest_difference(
-    n: int, discordant: float, *, alpha: float = 0.05, power: float = 0.8
-) -> float:
+def smallest_difference(n: int, discordant: float) -> float:
     """Return the smallest difference that n examples can show, where ``discordant`` are apart."""
     low, high = 0.0, 1.0
     for _ in range(60):  # the number needed falls with the difference: halve until it fits
         middle = (low + high) / 2
-        needed = examples_needed(middle, discordant, alpha=alpha, power=power)
+        needed = examples_needed(middle, discordant)
         low, high = (low, middle) if needed is not None and needed <= n else (middle, high)
     return high
-
-
-def _quantiles(alpha: float, power: float) -> tuple[float, float]:
-    from statistics import NormalDist
-
-    normal = NormalDist()
-    return normal.inv_cdf(1 - alpha / 2), normal.inv_cdf(power)

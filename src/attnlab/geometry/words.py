@@ -1,11 +1,10 @@
-"""Attention by hand in words: vectors, verdicts, and proofs with their numbers."""
+"""Numbers, vectors, targets and proofs in words."""
 
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from rich.text import Text
 
 from attnlab.geometry.certificates import Certificate
 
@@ -13,24 +12,6 @@ MOST_NUMBERS = 12
 """A longer vector is cut on a terminal; JSON has it whole."""
 TINY = 1e-12
 """Smaller shares are rounding, and left out of a sentence."""
-
-VERDICTS = {
-    "exact": ("exactly", "green"),
-    "limit": ("in the limit", "green"),
-    "never": ("never", "red"),
-    "found": ("found by a search", "yellow"),
-    "undecided": ("undecided", "yellow"),
-}
-
-
-def verdict_word(verdict: str) -> Text:
-    """Say a verdict in its colour."""
-    return Text(*VERDICTS[verdict])
-
-
-def headline(question: str, verdict: str) -> Text:
-    """Put question and verdict on one line."""
-    return Text.assemble((question, "bold"), ": ", verdict_word(verdict))
 
 
 def number(value: float, digits: int = 4) -> str:
@@ -45,6 +26,11 @@ def vector(numbers: np.ndarray, digits: int = 4) -> str:
     clean = [0.0 if abs(x) < TINY else float(x) for x in numbers]
     shown = ", ".join(number(x, digits) for x in clean[:MOST_NUMBERS])
     return f"[{shown}{', …' if len(clean) > MOST_NUMBERS else ''}]"
+
+
+def capital(text: str) -> str:
+    """Begin a sentence."""
+    return f"{text[0].upper()}{text[1:]}"
 
 
 def listed(items: Iterable[Any]) -> str:
@@ -78,7 +64,7 @@ def combination(shares: Sequence[float] | np.ndarray, names: Sequence[str]) -> s
 
 
 def proof(certificate: Certificate, target: np.ndarray) -> str:
-    """Tell why no query has the wanted weights, so that it can be checked with a calculator."""
+    """Say why no query has the wanted weights, so that it can be checked with a calculator."""
     c = certificate.dependency
     most = certificate.most_weight
     chosen = np.flatnonzero(target)

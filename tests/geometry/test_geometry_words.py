@@ -7,12 +7,10 @@ import pytest
 
 from attnlab.geometry.certificates import Certificate
 from attnlab.geometry.examples import cse517
-from attnlab.geometry.explanation import Ray
-from attnlab.geometry.scale import error_curve
+from attnlab.geometry.explain.answer import inwards, scale_words
+from attnlab.geometry.scale import Ray, error_curve
 from attnlab.geometry.targets import average, select
-from attnlab.report.geometry.answers import inwards, scale_words
-from attnlab.report.geometry.data import as_data
-from attnlab.report.geometry.words import (
+from attnlab.geometry.words import (
     combination,
     listed,
     number,
@@ -87,13 +85,3 @@ def test_the_error_against_the_scale_in_words() -> None:
     ):
         curve = error_curve(cse, direction, target=target)
         assert said in scale_words(Ray("k", 1.0, 1.0, curve))
-
-
-def test_infinity_is_null_and_curves_are_summed_up() -> None:
-    assert as_data({1: [math.inf, np.float64(2)], "a": np.eye(2)}) == {
-        "1": [None, 2],
-        "a": [[1, 0], [0, 1]],
-    }
-    curve = as_data(error_curve(cse517(), np.ones(3), target=select(4, 0)))
-    assert "errors" not in curve
-    assert curve["is_monotone"] is False

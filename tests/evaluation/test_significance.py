@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnlab.evaluation.metrics import Metric, metric_called
-from attnlab.evaluation.paired import (
+from attnlab.evaluation.significance import (
     examples_needed,
     holm,
     mcnemar,

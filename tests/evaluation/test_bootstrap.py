@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from attnlab.evaluation import resampling
+from attnlab.evaluation import bootstrap as module
+from attnlab.evaluation.bootstrap import Bootstrap, Estimate, resampled_sums
 from attnlab.evaluation.intervals import wilson
 from attnlab.evaluation.metrics import METRICS, Metric
-from attnlab.evaluation.resampling import Bootstrap, Estimate, resampled_sums
 
 Rows = list[dict[str, Any]]
 Table = NDArray[np.float64]
@@ -18,7 +18,7 @@ Table = NDArray[np.float64]
 
 @pytest.fixture(autouse=True)
 def fewer_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resampling, "RESAMPLES", 1000)
+    monkeypatch.setattr(module, "RESAMPLES", 1000)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.93])
@@ -108,8 +108,8 @@ def test_scoring_the_drawn_rows_again_gives_the_same(
     metric: Metric, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A plain loop: copy the drawn rows, score the new tables, average the seeds, subtract."""
-    monkeypatch.setattr(resampling, "RESAMPLES", 40)
-    monkeypatch.setattr(resampling, "CHUNK", 20)
+    monkeypatch.setattr(module, "RESAMPLES", 40)
+    monkeypatch.setattr(module, "CHUNK", 20)
     n, tables = 23, made_up(np.random.default_rng(6), 23, 3, noise=0.3)
     features = metric.features(tables)
     bootstrap = Bootstrap([features[:2], features[2:]], metric.finish, seed=8)
@@ -165,7 +165,7 @@ def test_a_bootstrap_that_breaks_pairs_is_noticed(
         for chunks in zip(*apart, strict=True):
             yield np.concatenate(chunks, axis=1)
 
-    monkeypatch.setattr(resampling, "resampled_sums", drawn_apart)
+    monkeypatch.setattr(module, "resampled_sums", drawn_apart)
     assert not surer_by_pairs(metric)
 
 

@@ -1,0 +1,1 @@
+"""One file per question: it solves, puts the result in words, and says what to draw."""

@@ -1,0 +1,90 @@
+"""The folders of runs and studies: how they are named, made and recognized."""
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from attnlab.errors import UserError
+from attnlab.runs.files import naming_the_path, to_json, write_synced
+
+FORMAT = 2
+"""How runs are kept; 1 had no hashes of rows, and other names in predictions and records."""
+LONGEST_NAME = 200
+
+
+def run_name(job: str, settings: Mapping[str, Any], name: str | None = None) -> str:
+    """Return the chosen name, or the job and eight hex digits of its settings."""
+    if name is None:
+        canonical = json.dumps(settings, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return f"{job}-{hashlib.sha256(canonical.encode()).hexdigest()[:8]}"
+    plain = name and name.isprintable() and not name.startswith(".") and "/" not in name
+    if not plain or len(name.encode()) > LONGEST_NAME:
+        raise UserError(
+            f"--name {name!r} is not possible: it must be a plain folder name of at most"
+            f" {LONGEST_NAME} bytes."
+        )
+    return name
+
+
+def is_free(path: Path) -> bool:
+    """Say whether there is nothing yet, or only an empty folder."""
+    return not path.exists() or (path.is_dir() and not any(path.iterdir()))
+
+
+def make_folder(path: Path, name: str, content: Mapping[str, Any]) -> bool:
+    """Make a folder with one JSON file in it at once; return False if another process was quicker.
+
+    An empty folder in its place is replaced.
+    """
+    for parent in path.parents:
+        if parent.exists() and not parent.is_dir():
+            raise UserError(f"--runs {path.parent} is not possible: {parent} is not a folder.")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with naming_the_path(path):
+        temporary.mkdir(parents=True, exist_ok=True)
+        write_synced(temporary / name, to_json(content))
+        try:
+            temporary.rename(path)
+        except OSError:
+            shutil.rmtree(temporary, ignore_errors=True)
+            if not path.exists():
+                raise
+            return False
+    return True
+
+
+def refuse_other_format(path: Path, content: Mapping[str, Any]) -> None:
+    """Refuse what another version of attnlab has kept in another way."""
+    there = content.get("format", 1)
+    if there != FORMAT:
+        version = "an earlier" if there in range(1, FORMAT) else "another"
+        raise UserError(
+            f"{path} was made by {version} version of attnlab, which kept runs differently (format"
+            f" {there}, now {FORMAT}). Run its command again with another --name, or delete that"
+            " folder first."
+        )
+
+
+def refuse_other_settings(what: str, there: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    """Refuse a run or study of the same name that is of another job or has other settings."""
+    as_stored = json.loads(json.dumps(wanted))
+    changes = differences({key: there.get(key) for key in wanted}, as_stored)
+    listed = "; ".join(f"{key}: {old!r} there, {new!r} now" for key, old, new in changes)
+    if listed:
+        raise UserError(
+            f"the {what} exists with other settings ({listed}). Choose another --name, or delete"
+            " that folder."
+        )
+
+
+def differences(old: Any, new: Any, path: str = "") -> Iterable[tuple[str, Any, Any]]:
+    """Yield the dotted key and both values wherever two nested mappings differ."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in sorted(old.keys() | new.keys()):
+            yield from differences(old.get(key), new.get(key), f"{path}.{key}" if path else key)
+    elif old != new:
+        yield path.removeprefix("settings."), old, new

@@ -1,0 +1,36 @@
+"""One process at a time works on a run."""
+
+import fcntl
+import os
+from pathlib import Path
+from typing import BinaryIO
+
+from attnlab.errors import BusyError
+from attnlab.runs.files import naming_the_path
+
+LOCK = ".lock"
+
+
+def hold(folder: Path) -> BinaryIO:
+    """Hold a run for this process until the returned file is closed; refuse if another has it.
+
+    The operating system closes the files of a killed process.
+    """
+    with naming_the_path(folder / LOCK):
+        lock = (folder / LOCK).open("a+b")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.seek(0)
+        holder = lock.read().decode() or "unknown"
+        lock.close()
+        raise BusyError(
+            f"process {holder} is working on {folder}. Wait for it, stop it, or give this run"
+            " another --name."
+        ) from None
+    except OSError:
+        pass  # some cluster file systems have no locks; there the user takes care
+    lock.truncate(0)
+    lock.write(str(os.getpid()).encode())
+    lock.flush()
+    return lock
