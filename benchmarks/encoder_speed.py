@@ -133,6 +133,7 @@ def ours(train: Path, folder: Path) -> float:
         base,
         model=str(folder),
         train=str(train),
+        dev_share=0.0,
         batch_size=BATCH,
         max_len=LONGEST,
         training=replace(training, evaluate_every=0),

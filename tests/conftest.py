@@ -17,7 +17,7 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 def pytest_configure() -> None:
     os.environ["NO_COLOR"] = "1"
     os.environ["ATTNLAB_CACHE"] = tempfile.mkdtemp(prefix="attnlab-test-cache-")
-    for name in ("ATTNLAB_RUNS", "ATTNLAB_DEBUG", "RANK", "WORLD_SIZE"):
+    for name in ("ATTNLAB_ASSETS", "ATTNLAB_RUNS", "ATTNLAB_DEBUG", "RANK", "WORLD_SIZE"):
         os.environ.pop(name, None)
 
 
@@ -32,6 +32,7 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
         connect(self, address)
 
     monkeypatch.setattr(socket.socket, "connect", guarded)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")  # pip is a process of its own
 
 
 @pytest.fixture

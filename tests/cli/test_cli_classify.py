@@ -1,5 +1,6 @@
 """``attnlab classify train`` and ``label-budget``, and what they load."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -39,6 +40,32 @@ def test_a_classifier_is_trained_and_shown_again(attnlab: Attnlab) -> None:
     assert again.out == done.out
 
 
+def test_without_arguments_the_defaults_are_used_and_named(
+    attnlab: Attnlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The names stand for small files here."""
+    names = {"all-MiniLM-L6-v2": "bert", "rotten-tomatoes": "reviews/train.csv"}
+    (tmp_path / "names.json").write_text(json.dumps(names))
+    monkeypatch.setenv("ATTNLAB_ASSETS", str(tmp_path / "names.json"))
+    quick = ["--length", "2 steps", "--max-len", "16"]
+    done = attnlab("classify", "train", *quick)
+    assert done.code == 0, done.err
+    first, *more = done.err.splitlines()
+    assert first.startswith("no data given: rotten-tomatoes, 8,530 sentences of film reviews")
+    assert "; no model given: all-MiniLM-L6-v2, BERT" in first
+    assert f"rotten-tomatoes is substituted by {tmp_path}/reviews/train.csv" in "".join(more)
+    assert "dev (a tenth of rotten-tomatoes set aside, not trained on)" in flowing(done.out)
+    given = attnlab("classify", "train", "reviews/train.csv", "--model", "bert", *quick)
+    assert "given" not in given.err
+
+
+def test_a_file_too_small_for_dev_is_told(attnlab: Attnlab) -> None:
+    Path("few.csv").write_text("good,the food was superb\nbad,the food was awful\n")
+    done = attnlab("classify", "train", "few.csv", *TINY[:2], *TINY[4:])
+    assert done.code == 0, done.err
+    assert "dev: none" in done.out
+
+
 def test_unlabelled_text_is_learned_beside(attnlab: Attnlab) -> None:
     done = attnlab(*TRAIN, *LINES, "--alpha", "0.25", "--name", "j")
     assert done.code == 0, done.err
@@ -69,8 +96,19 @@ def test_a_label_budget_is_compared_budget_by_budget(attnlab: Attnlab) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["classify", "train", "--model", "bert"], "give labelled text"),
-        (["classify", "train", "reviews/train.csv"], "there is no model to fine-tune"),
+        ([*TRAIN, "--set", "train=''"], "give labelled text"),
+        ([*TRAIN, "--model", ""], "there is no model to fine-tune"),
+        (
+            ["classify", "train", "rotten-tomatos"],
+            "Did you mean 'rotten-tomatoes'? Datasets here: no",
+        ),
+        (
+            ["classify", "train", "boolq:test"],
+            "has no split 'test'. Give boolq:train or boolq:dev.",
+        ),
+        ([*TRAIN, "--columns", "label,text", "--text-column", "t"], "exclude each other"),
+        ([*TRAIN, "--text-column", "body"], "no column is called 'body' in"),
+        ([*TRAIN, "--dev-share", "0.6"], "dev_share = 0.6 is not possible"),
         ([*TRAIN, "--max-len", "30"], "max_len = 30 is more than the 20 positions"),
         ([*TRAIN, "--alpha", "-1"], "--alpha -1: masked.alpha = -1.0 is not possible"),
         ([*TRAIN, "--mlm-text", "no.txt"], "there is no file no.txt"),

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnlab.data.classes import check_labels, class_names, stratified
+from attnlab.data.classes import check_labels, class_names, set_aside, stratified
 from attnlab.data.labelled_text import Example
 from attnlab.errors import UserError
 
@@ -128,3 +128,29 @@ def test_one_class_or_no_label_cannot_be_drawn_from() -> None:
         draw(examples("1", "1"), 2)
     with pytest.raises(UserError, match="the label is missing"):
         draw(examples(None, None), 2)
+
+
+def aside(population: list[Example], share: float) -> tuple[list[Example], list[Example]]:
+    return set_aside(population, share, generator=np.random.default_rng(0))
+
+
+def test_a_tenth_is_set_aside_of_every_class_its_part() -> None:
+    population = examples(*(["a"] * 60 + ["b"] * 30 + ["c"] * 10))
+    rest, taken = aside(population, 0.1)
+    assert Counter(e.label for e in taken) == {"a": 6, "b": 3, "c": 1}
+    assert sorted([*rest, *taken], key=population.index) == population
+    assert rest == sorted(rest, key=population.index)
+    assert aside(population, 0.1) == (rest, taken)
+
+
+def test_a_class_of_one_example_is_not_set_aside_and_nor_is_any_other() -> None:
+    population = examples(*(["a"] * 30 + ["b"]))
+    assert aside(population, 0.1) == (population, [])
+
+
+@given(st.lists(st.integers(2, 9), min_size=2, max_size=5), st.floats(0.01, 0.5))
+@settings(deadline=None)
+def test_no_class_is_set_aside_whole(sizes: list[int], share: float) -> None:
+    population = examples(*(str(i) for i, size in enumerate(sizes) for _ in range(size)))
+    rest, taken = aside(population, share)
+    assert {e.label for e in rest} == {e.label for e in taken} == set(class_names(population))

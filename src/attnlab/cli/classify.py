@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from attnlab.cli.assets import complete_data, complete_model
 from attnlab.cli.flags import (
     RUN_OPTIONS,
     TRAINING,
@@ -17,13 +18,19 @@ from attnlab.errors import UserError
 
 app = group("Fine-tune a pretrained encoder to classify text.")
 
-COLUMNS = Flag("columns", metavar="NAMES")
+COLUMNS = [
+    Flag("columns", metavar="NAMES"),
+    Flag("text_column", metavar="NAME"),
+    Flag("label_column", metavar="NAME"),
+    Flag("pair_column", metavar="NAME"),
+]
 TEXTS = [
-    PathArgument("train", name="texts"),
+    PathArgument("train", name="texts", complete=complete_data),
     PathFlag("dev"),
+    Flag("dev_share"),
     PathFlag("test"),
-    COLUMNS,
-    Flag("model", metavar="MODEL"),
+    *COLUMNS,
+    Flag("model", metavar="MODEL", complete=complete_model),
     PathFlag("masked.text", name="mlm-text"),
     Flag("max_len"),
     Flag("batch_size"),
@@ -33,7 +40,7 @@ TEXTS = [
 """What one run and the runs of a study have in common."""
 
 
-def _refuse_alpha_alone(request: Request) -> Any:
+def _train_settings(request: Request) -> Any:
     """Refuse a weight of the masked loss without text to mask."""
     settings = request.settings()
     alpha = request.flags.get("masked.alpha")
@@ -41,7 +48,28 @@ def _refuse_alpha_alone(request: Request) -> Any:
         raise UserError(
             f"{alpha.origin} needs unlabelled text to learn from: give --mlm-text FILE."
         )
+    _name_defaults(request, settings)
     return settings
+
+
+def _budget_settings(request: Request) -> Any:
+    settings = request.settings()
+    _name_defaults(request, settings.base, "base.")
+    return settings
+
+
+def _name_defaults(request: Request, settings: Any, section: str = "") -> None:
+    """Say which data and model are used where the user named none."""
+    from attnlab.assets.catalogue import ASSETS, DEFAULT_DATA, DEFAULT_MODEL
+    from attnlab.phases import messages
+
+    used = [
+        f"no {what} given: {name}, {ASSETS[name].what}"
+        for key, what, name in (("train", "data", DEFAULT_DATA), ("model", "model", DEFAULT_MODEL))
+        if f"{section}{key}" not in request.flags and getattr(settings, key) == name
+    ]
+    if used:
+        messages().print("; ".join(used), highlight=False, markup=False, soft_wrap=True)
 
 
 job_command(
@@ -50,15 +78,18 @@ job_command(
     [*TEXTS, Flag("labels"), Flag("masked.alpha")],
     about="""Train a classifier, and keep the step that is best on dev.
 
+    Without arguments it learns from a dataset and a model that the package index has. Without
+    --dev, some of the texts are set aside and not trained on.
+
     Example: attnlab classify train train.csv --dev dev.csv --model models/tinybert
     --mlm-text unlabelled.txt --alpha 0.5 --labels 50
     """,
-    prepare=_refuse_alpha_alone,
+    prepare=_train_settings,
 )
 job_command(
     app,
     "classify-predict",
-    [PathArgument("run", is_required=True), PathArgument("texts", is_required=True), COLUMNS],
+    [PathArgument("run", is_required=True), PathArgument("texts", is_required=True), *COLUMNS],
     about="""Classify the texts of a file, and score the answers if the file has labels.
 
     Example: attnlab classify predict runs/NAME new.csv --outputs classes.txt
@@ -84,4 +115,5 @@ job_command(
     Example: attnlab classify label-budget train.csv --dev dev.csv --model models/tinybert
     --mlm-text unlabelled.txt --labels 10,50,all --alpha 0,0.5 --seeds 3
     """,
+    prepare=_budget_settings,
 )

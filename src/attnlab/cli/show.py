@@ -66,6 +66,9 @@ def _show_run(run: "Run") -> None:
         if record.get("test") == "none":
             console.print("test: none")
         console.print()
+    if record.get("dev") == "none":
+        console.print("dev: none")
+        console.print()
     _show_answers(run, console)
     _show_how_to_write(run, console)
     console.print(str(run.path), highlight=False, soft_wrap=True)

@@ -1,5 +1,6 @@
 """The classes of labelled texts: their names, checking a file, drawing a stratified sample."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -59,6 +60,23 @@ def stratified(
         generator.permutation(of_class)[:n] for of_class, n in zip(members, shares, strict=True)
     ]
     return [examples[i] for i in sorted(np.concatenate(chosen).tolist())]
+
+
+def set_aside(
+    examples: Sequence[Example], share: float, *, generator: np.random.Generator
+) -> tuple[list[Example], list[Example]]:
+    """Split off a share of the examples, of every class its part; return the rest and the share.
+
+    A class with a single example could only be learned or only be asked: then nothing is split off.
+    """
+    assert 0 < share <= 0.5, share  # or a small class could go whole
+    classes = class_names(examples)
+    if min(Counter(_labels(examples)).values()) < 2:
+        return list(examples), []
+    count = max(len(classes), round(share * len(examples)))
+    aside = stratified(examples, count, generator=generator)
+    taken = {example.place for example in aside}
+    return [example for example in examples if example.place not in taken], aside
 
 
 def _shares(sizes: Sequence[int], count: int) -> list[int]:

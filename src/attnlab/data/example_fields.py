@@ -2,25 +2,27 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from attnlab.data.header import (
+    CALLED,
+    NAME_LIKE,
+    NAMES,
+    SKIP,
+    check_fields,
+    field_called,
+    is_unknown_header,
+    named_fields,
+    short,
+    unknown_columns,
+)
 from attnlab.data.text_files import Row
 from attnlab.errors import UserError, unknown_name
 
 Fields = dict[str, str]
 """The ``text`` of a record, and its ``label`` and ``pair`` if it has them."""
-
-NAMES = {
-    "label": ("label", "stars", "answer"),
-    "text": ("text", "sentence", "review", "text_a", "sentence1", "question"),
-    "pair": ("pair", "text_b", "sentence2", "passage"),
-}
-"""What a header or a JSON key may call each of the three."""
-CALLED = "".join(f" A {field} is called {' or '.join(names)}." for field, names in NAMES.items())
-FIELD = {name: field for field, names in NAMES.items() for name in names}
-SKIP = "-"
 
 UNNAMED = {
     ".csv": {1: ["text"], 2: ["label", "text"]},
@@ -37,9 +39,12 @@ NO_CHARACTER = re.compile("[\0\ud800-\udfff]")
 
 
 def row_fields(
-    path: Path, rows: Sequence[Row], *, columns: Sequence[str]
+    path: Path, rows: Sequence[Row], *, columns: Sequence[str], named: Mapping[str, str]
 ) -> Iterator[tuple[int, Fields]]:
-    """Name the cells of each row by the caller's columns, the header, or the format."""
+    """Name the cells of each row by the caller's columns, the header, or the format.
+
+    ``named`` is what the header calls the fields.
+    """
     if not rows:
         return
     suffix, (first_line, first) = path.suffix.lower(), rows[0]
@@ -48,8 +53,11 @@ def row_fields(
         unlabelled = len(first) == len(columns) - 1
         names = [name for name in columns if name != "label"] if unlabelled else columns
         has_header = _is_header_of(first, names)
+    elif named:
+        names, has_header = named_fields(f"{path}, line {first_line}", first, named), True
     else:
-        names, has_header = _found_columns(f"{path}, line {first_line}", first, UNNAMED[suffix])
+        table = [cells for _, cells in rows]
+        names, has_header = _found_columns(f"{path}, line {first_line}", table, UNNAMED[suffix])
     for line, cells in rows[has_header:]:
         if len(cells) != len(names):
             raise UserError(
@@ -65,57 +73,60 @@ def _is_header_of(first: Sequence[str], columns: Sequence[str]) -> bool:
     for name in columns:
         if name not in allowed:
             raise unknown_name("column", name, allowed)
-    _check_fields("the columns", columns, [name for name in columns if name != SKIP], hint="")
+    check_fields("the columns", columns, [name for name in columns if name != SKIP], hint="")
     if len(first) != len(columns):
         return False
     return _holds_names([cell for cell, name in zip(first, columns, strict=True) if name != SKIP])
 
 
 def _found_columns(
-    place: str, first: Sequence[str], unnamed: dict[int, list[str]]
+    place: str, table: Sequence[Sequence[str]], unnamed: dict[int, list[str]]
 ) -> tuple[Sequence[str], bool]:
     """Return what each column is, and whether the first row is a header."""
-    fields = [field for field in map(_field, first) if field]
+    first, rest = table[0], table[1:]
+    fields = [field for field in map(field_called, first) if field]
     if len(fields) == len(first):
-        _check_fields(f"{place}: the header", first, fields, hint=CALLED)
+        check_fields(f"{place}: the header", first, fields, hint=CALLED)
         return fields, True
     if _holds_names(first):
-        unknown = next(cell for cell in first if not _field(cell))
-        raise UserError(
-            f"{place}: {short(first)} looks like a header, but {short(unknown)} is not a known"
-            f" column. Known: {', '.join(FIELD)}. Rename it, or name the columns with --columns,"
-            " where - skips one."
-        )
-    if len(first) not in unnamed:
+        raise unknown_columns(place, first, rest)
+    usual = unnamed.get(len(first))
+    if usual and is_unknown_header(table, usual):
+        if_none = f". If it is no header but an example, give --columns {','.join(usual)}"
+        raise unknown_columns(place, first, rest, more=if_none)
+    if usual is None and all(map(NAME_LIKE.fullmatch, first)):
+        raise unknown_columns(place, first, rest)
+    if usual is None:
         allowed = "; ".join(", ".join(known) for known in unnamed.values())
         raise UserError(
             f"{place}: {short(first)} has {_count(len(first))}. Without a header, the columns must"
             f" be: {allowed}. Name them in a header, or with --columns, where - skips one."
         )
-    return unnamed[len(first)], False
+    return usual, False
 
 
 def _holds_names(cells: Sequence[str]) -> bool:
     """Tell a header, such as `rating,review`, from a text of one word, such as `5,review`."""
-    unknown = [cell for cell in cells if not _field(cell)]
+    unknown = [cell for cell in cells if not field_called(cell)]
     n_known = len(cells) - len(unknown)
     return n_known > 1 or (n_known == 1 and not any(map(WHOLE_NUMBER.fullmatch, unknown)))
 
 
-def _check_fields(what: str, given: Sequence[str], fields: Sequence[str], *, hint: str) -> None:
-    if "text" not in fields or len(set(fields)) < len(fields):
-        raise UserError(
-            f"{what} must name one text, and at most one label and one pair, not"
-            f" {short(given)}.{hint}"
-        )
-
-
-def json_fields(place: str, line: str) -> Fields:
+def json_fields(place: str, line: str, *, named: Mapping[str, str]) -> Fields:
     """Read one JSON object; unknown keys are ignored."""
     record = _json_object(place, line)
-    given = [(field, key) for key in record if (field := _field(key)) and record[key] is not None]
-    _check_fields(f"{place}: the keys", list(record), [field for field, _ in given], hint=CALLED)
-    return {field: _json_text(place, key, record[key]) for field, key in given}
+    fields = named_fields(place, list(record), named) if named else map(field_called, record)
+    given = [
+        (field, key)
+        for key, field in zip(record, fields, strict=True)
+        if field not in (None, SKIP) and record[key] is not None
+    ]
+    known = [field_called(key) for key in record]
+    if not named and "text" not in known and None in known:
+        sample = [value if isinstance(value, str) else "" for value in record.values()]
+        raise unknown_columns(place, list(record), [sample])
+    check_fields(f"{place}: the keys", list(record), [str(f) for f, _ in given], hint=CALLED)
+    return {str(field): _json_text(place, key, record[key], field) for field, key in given}
 
 
 def _json_object(place: str, line: str) -> dict[str, Any]:
@@ -132,8 +143,8 @@ def _json_object(place: str, line: str) -> dict[str, Any]:
     return record
 
 
-def _json_text(place: str, key: str, value: object) -> str:
-    is_label = _field(key) == "label"
+def _json_text(place: str, key: str, value: object, field: str | None) -> str:
+    is_label = field == "label"
     if isinstance(value, bool | int | float) and is_label:
         return json.dumps(value)
     if not isinstance(value, str):
@@ -144,15 +155,5 @@ def _json_text(place: str, key: str, value: object) -> str:
     return value
 
 
-def _field(name: str) -> str | None:
-    return FIELD.get(name.strip().lower())
-
-
 def _count(columns: int) -> str:
     return "1 column" if columns == 1 else f"{columns} columns"
-
-
-def short(value: str | Sequence[str]) -> str:
-    """Quote the beginning of what a user wrote."""
-    text = value if isinstance(value, str) else ", ".join(value)
-    return repr(text if len(text) <= 60 else text[:59] + "…")

@@ -8,11 +8,13 @@ A first row of column names is a header, and the columns may then come in any or
 as written: "5" and "5.0" are two classes, and "NA" and "null" are ordinary words.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
-from attnlab.data.example_fields import Fields, json_fields, row_fields, short
+from attnlab.data.example_fields import Fields, json_fields, row_fields
+from attnlab.data.header import short
 from attnlab.data.text_files import csv_rows, numbered_lines, tsv_rows
 from attnlab.errors import UserError
 
@@ -21,6 +23,7 @@ FORMATS = {
     ".tsv": "text, a tab, label",
     ".jsonl": '{"text": "…", "label": "…"} on each line',
 }
+NOTHING: Mapping[str, str] = MappingProxyType({})
 LONGEST_LABEL = 100
 """In characters; anything longer is probably a text in the label column."""
 
@@ -39,37 +42,52 @@ class Example:
 
 
 def read_labelled(
-    path: Path, *, labelled: bool = False, columns: Sequence[str] = ()
+    path: Path,
+    *,
+    labelled: bool = False,
+    columns: Sequence[str] = (),
+    named: Mapping[str, str] = NOTHING,
 ) -> list[Example]:
     """Read the examples of a file; ``labelled`` insists on labels, else the first record decides.
 
     ``columns`` says what the columns of a CSV or TSV file are: ``label``, ``text``, ``pair``, or
-    ``-`` for one to skip; the label's may be missing from the file. Either all examples have a
-    label or none has, and the same holds for the pair.
+    ``-`` for one to skip; the label's may be missing from the file. ``named`` says what the header,
+    or the keys of JSON lines, call the label, the text and the pair, if they have no usual name.
+    Either all examples have a label or none has, and the same holds for the pair.
     """
-    examples = [_example(path, line, fields) for line, fields in _records(path, columns)]
+    examples = [_example(path, line, fields) for line, fields in _records(path, columns, named)]
     wanted = f"Write {FORMATS[path.suffix.lower()]}."
     if not examples:
         raise UserError(f"{path} is empty: there is no example in it. {wanted}")
     if labelled and examples[0].label is None:
         place = examples[0].place
+        if "label" in named and not columns:
+            raise UserError(
+                f"{place}: there is no label in {named['label']!r}, which --label-column names;"
+                " every example needs one here."
+            )
         raise UserError(f"{place}: the label is missing; every example needs one here. {wanted}")
     _check_all_alike(examples)
     return examples
 
 
-def _records(path: Path, columns: Sequence[str]) -> Iterable[tuple[int, Fields]]:
+def _records(
+    path: Path, columns: Sequence[str], named: Mapping[str, str]
+) -> Iterable[tuple[int, Fields]]:
     """Return the line and the fields of every record; the file name decides the format."""
     if path.is_dir():
         raise UserError(f"{path} is a folder. Name a {' or '.join(FORMATS)} file in it.")
     match path.suffix.lower():
         case ".csv":
-            return row_fields(path, csv_rows(path), columns=columns)
+            return row_fields(path, csv_rows(path), columns=columns, named=named)
         case ".tsv":
-            return row_fields(path, tsv_rows(path), columns=columns)
+            return row_fields(path, tsv_rows(path), columns=columns, named=named)
         case ".jsonl":
             lines = numbered_lines(path)
-            return [(line, json_fields(f"{path}, line {line}", text)) for line, text in lines]
+            return [
+                (line, json_fields(f"{path}, line {line}", text, named=named))
+                for line, text in lines
+            ]
         case suffix:
             allowed = "; ".join(f"{known} ({what})" for known, what in FORMATS.items())
             raise UserError(

@@ -20,8 +20,16 @@ def scores_table(run: Run) -> Table:
         metric = metric_called(score["metric"])
         value, interval = metric.write(score["value"]), _interval(metric, score["interval"])
         guess = _baseline(metric, score.get("baseline"))
-        rows.append([split, metric.title, value, interval, f"{score['n']:,}", guess])
+        rows.append(
+            [split_title(run, split), metric.title, value, interval, f"{score['n']:,}", guess]
+        )
     return Table(["split", "metric", "score", "95 % interval", "n", "guessing"], rows)
+
+
+def split_title(run: Run, split: str) -> str:
+    """Name a split of a run, with what a reader should know of it."""
+    note = run.record.get("split_notes", {}).get(split)
+    return f"{split} ({note})" if note else split
 
 
 def comparison_table(comparison: "Comparison") -> Table:

@@ -9,16 +9,16 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
+from attnlab.assets.datasets import is_name
 from attnlab.assets.models import find_model
 from attnlab.data.classes import stratified
-from attnlab.data.labelled_text import read_labelled
 from attnlab.errors import UserError
 from attnlab.models.bert_format import read_bert
 from attnlab.randomness import rng
 from attnlab.recipes.classify.classifier import check_fits, read_words
 from attnlab.recipes.classify.settings import ClassifySettings, LabelBudgetSettings
 from attnlab.recipes.classify.streams import unlabelled_rows
-from attnlab.recipes.classify.texts import read_texts
+from attnlab.recipes.classify.texts import fetch_texts, read_texts
 from attnlab.recipes.classify.train import need_texts_and_model
 from attnlab.recipes.files import absolute_path
 from attnlab.recipes.studies import Cell, Finished, StudyPlan
@@ -33,7 +33,7 @@ def plan(settings: LabelBudgetSettings, finished: Finished) -> Sequence[Cell]:
     if not finished.runs:
         _check(settings)
     base = with_absolute_paths(settings.base)
-    n_texts = len(read_labelled(Path(base.train), labelled=True, columns=base.columns))
+    n_texts = len(read_texts(replace(base, labels=0)).train)
     cells = []
     for labels, alpha, seed in product(settings.labels, settings.alphas, range(settings.seeds)):
         length = _length(base.training.length, labels or n_texts, settings)
@@ -56,12 +56,16 @@ def with_absolute_paths(settings: ClassifySettings) -> ClassifySettings:
     text, model = settings.masked.text, Path(settings.model).expanduser()
     return replace(
         settings,
-        train=absolute_path(settings.train),
-        dev=absolute_path(settings.dev),
-        test=absolute_path(settings.test),
+        train=_absolute(settings.train),
+        dev=_absolute(settings.dev),
+        test=_absolute(settings.test),
         model=absolute_path(settings.model) if model.is_dir() else settings.model,
         masked=replace(settings.masked, text=absolute_path(text)),
     )
+
+
+def _absolute(reference: str) -> str:
+    return reference if is_name(reference) else absolute_path(reference)
 
 
 def _length(length: str, n_labels: int, settings: LabelBudgetSettings) -> str:
@@ -85,11 +89,12 @@ def _check(settings: LabelBudgetSettings) -> None:
     for name, values in (("labels", settings.labels), ("alphas", settings.alphas)):
         if len(set(values)) < len(values):
             raise UserError(f"{name} = {', '.join(map(str, values))} lists a number twice.")
-    if not (settings.base.dev or settings.base.test):
-        raise UserError("there is nothing to compare the runs on: give --dev or --test.")
+    fetch_texts(settings.base)
     alpha = max(settings.alphas)
     whole = replace(settings.base, labels=0, masked=replace(settings.base.masked, alpha=alpha))
     texts = read_texts(whole)
+    if not texts.eval_splits:
+        raise UserError("there is nothing to compare the runs on: give --dev or --test.")
     for labels in filter(None, settings.labels):
         stratified(texts.train, labels, generator=rng(0, "labels"))
     pretrained = read_bert(find_model(whole.model))

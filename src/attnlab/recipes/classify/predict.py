@@ -5,11 +5,13 @@ from pathlib import Path
 
 from rich.console import Console
 
+from attnlab.assets.datasets import dataset_file, get_dataset
 from attnlab.data.classes import check_labels
+from attnlab.data.header import NAMES
 from attnlab.data.labelled_text import Example, read_labelled
 from attnlab.recipes.classify.classifier import Classifier, load_classifier
 from attnlab.recipes.classify.settings import PredictSettings
-from attnlab.recipes.classify.texts import check_pairs, text_splits
+from attnlab.recipes.classify.texts import check_pairs, column_names, text_splits
 from attnlab.recipes.closing import close_run
 from attnlab.recipes.files import need
 from attnlab.recipes.opening import Inputs, finished_run, open_run
@@ -21,12 +23,14 @@ from attnlab.training.session import Session
 def run_predict(job: str, settings: PredictSettings, *, place: RunPlace, console: Console) -> Run:
     """Tell the classes of a file's texts; without labels there are predictions and no score."""
     need(settings.run and settings.texts, "a run, and a file of texts to ask its classifier about")
-    path = Path(settings.texts)
+    path = dataset_file(settings.texts, "dev")
     files = {"run": Path(settings.run) / RECORD, "texts": path}
     if done := finished_run(job, settings, place=place, files=files):
         return done
     source = Run.open(Path(settings.run))
-    examples = read_labelled(path, columns=settings.columns)
+    get_dataset(settings.texts)
+    named = column_names(settings) or ({} if settings.columns else _names_in_training(source))
+    examples = read_labelled(path, columns=settings.columns, named=named)
     classifier = load_classifier(source)
     check_labels(examples, classifier.classes)
     check_pairs(examples, has_pairs=source.record["has_pairs"])
@@ -34,6 +38,12 @@ def run_predict(job: str, settings: PredictSettings, *, place: RunPlace, console
     with open_run(job, settings, inputs, place=place, console=console) as session:
         session.processes.from_lead(lambda: _answer(classifier, examples, session))
         return session.run
+
+
+def _names_in_training(source: Run) -> dict[str, str]:
+    """Return what the files that a run has learned from call text, label and pair."""
+    given = source.config["settings"]
+    return {field: name for field in NAMES if (name := given.get(f"{field}_column"))}
 
 
 def _answer(classifier: Classifier, examples: Sequence[Example], session: Session) -> None:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from annotated_types import Ge, Gt, Interval, Len
 
+from attnlab.assets.catalogue import DEFAULT_DATA, DEFAULT_MODEL
 from attnlab.training.settings import OptimizerSettings, ScheduleSettings, TrainingSettings
 
 MODEL = "model"
@@ -39,17 +40,28 @@ class MaskedSettings:
 class ClassifySettings:
     """Everything about ``attnlab classify train``."""
 
-    model: str = ""
-    """Folder of a pretrained BERT in the hub's layout, or its name on the hub."""
-    train: str = ""
-    """File of labelled text: .csv (label, text), .tsv (text, label) or .jsonl."""
+    model: str = DEFAULT_MODEL
+    """Folder of a pretrained BERT in the hub's layout, or its name: `attnlab assets list` shows
+    those that need no hub."""
+    train: str = DEFAULT_DATA
+    """File of labelled text: .csv (label, text), .tsv (text, label) or .jsonl; or a dataset of
+    `attnlab assets list`."""
     dev: str = ""
-    """File of labelled text that chooses which step is kept."""
+    """File of labelled text that chooses which step is kept. Without one, the dataset's own dev,
+    else a share of the training texts."""
+    dev_share: Annotated[float, Interval(ge=0, le=0.5)] = 0.1
+    """Share of the training texts to set aside as dev if there is no other; 0 trains on all."""
     test: str = ""
     """File of text, with or without labels; evaluated once, at the end."""
     columns: tuple[str, ...] = ()
     """Columns of .csv and .tsv files, if neither a header nor their number identifies them: label,
     text, pair, or - to skip one."""
+    text_column: str = ""
+    """What the files' header, or their JSON keys, call the text; without it, the usual names."""
+    label_column: str = ""
+    """What they call the label."""
+    pair_column: str = ""
+    """What they call the second text of a pair."""
     labels: Annotated[int, Ge(0)] = 0
     """Number of labelled training texts to use, in proportion to the classes; 0 uses all."""
     max_len: Annotated[int, Ge(3)] = 128
@@ -69,9 +81,15 @@ class PredictSettings:
     run: str = ""
     """The finished run whose classifier to use."""
     texts: str = ""
-    """File of texts, with or without labels."""
+    """File of texts, with or without labels; or a dataset's split, as boolq:dev."""
     columns: tuple[str, ...] = ()
     """Columns of the file, as in training."""
+    text_column: str = ""
+    """What the file calls the text; without any of the three, what the run's files called them."""
+    label_column: str = ""
+    """What it calls the label."""
+    pair_column: str = ""
+    """What it calls the second text of a pair."""
 
 
 @dataclass(frozen=True)

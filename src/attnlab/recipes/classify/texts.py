@@ -2,14 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from attnlab.data.classes import check_labels, class_names, stratified
+from attnlab.assets.datasets import dataset_file, get_dataset, has_split
+from attnlab.data.classes import check_labels, class_names, set_aside, stratified
 from attnlab.data.labelled_text import Example, read_labelled
 from attnlab.data.text_files import read_lines
 from attnlab.errors import UserError
 from attnlab.randomness import rng
-from attnlab.recipes.classify.settings import ClassifySettings
+from attnlab.recipes.classify.settings import ClassifySettings, PredictSettings
 from attnlab.recipes.closing import Splits
 
 
@@ -22,6 +24,8 @@ class ClassifyTexts:
     """By split: dev, test."""
     classes: Sequence[str]
     unlabelled: Sequence[str]
+    notes: Mapping[str, str]
+    """What a reader should know of a split, such as that it was set aside."""
 
     @property
     def has_pairs(self) -> bool:
@@ -46,33 +50,69 @@ def text_splits(
 
 def files_of(settings: ClassifySettings) -> dict[str, Path]:
     """Return the files that the settings name."""
-    given = {
-        "train": settings.train,
-        "dev": settings.dev,
-        "test": settings.test,
-        "unlabelled": settings.masked.text if settings.masked.alpha else "",
+    found = {
+        split: dataset_file(reference, split) for split, reference in references(settings).items()
     }
-    return {name: Path(path) for name, path in given.items() if path}
+    if settings.masked.alpha and settings.masked.text:
+        found["unlabelled"] = Path(settings.masked.text)
+    return found
+
+
+def fetch_texts(settings: ClassifySettings) -> None:
+    """Fetch the datasets that the settings name; a file that is not there is refused."""
+    for reference in set(references(settings).values()):
+        get_dataset(reference)
+
+
+def references(settings: ClassifySettings) -> dict[str, str]:
+    """Return the file or dataset of every split; a dataset may bring its own dev."""
+    dev = settings.train if has_split(settings.train, "dev") else ""
+    given = {"train": settings.train, "dev": settings.dev or dev, "test": settings.test}
+    return {split: reference for split, reference in given.items() if reference}
+
+
+def column_names(settings: ClassifySettings | PredictSettings) -> dict[str, str]:
+    """Return what the user says that the files call text, label and pair."""
+    given = {
+        "text": settings.text_column,
+        "label": settings.label_column,
+        "pair": settings.pair_column,
+    }
+    named = {field: name for field, name in given.items() if name}
+    if named and settings.columns:
+        flags = ", ".join(f"--{field}-column" for field in named)
+        raise UserError(
+            f"--columns and {flags} exclude each other: --columns is for files without a header,"
+            " the others for files with one."
+        )
+    return named
 
 
 def read_texts(settings: ClassifySettings) -> ClassifyTexts:
     """Read the files that the settings name; a label that training does not have is refused."""
     files = files_of(settings)
-    train = read_labelled(files["train"], labelled=True, columns=settings.columns)
+    read = partial(read_labelled, columns=settings.columns, named=column_names(settings))
+    train = read(files["train"], labelled=True)
     classes = class_names(train)
     asked: dict[str, Sequence[Example]] = {}
     for split in ("dev", "test"):
         if split in files:
-            asked[split] = read_labelled(
-                files[split], labelled=split == "dev", columns=settings.columns
-            )
+            asked[split] = read(files[split], labelled=split == "dev")
             check_labels(asked[split], classes)
             check_pairs(asked[split], has_pairs=train[0].pair is not None)
+    notes = {}
+    if "dev" not in files and settings.dev_share:
+        # whatever the seed of training: runs that differ in it are compared on the same texts
+        train, aside = set_aside(train, settings.dev_share, generator=rng(0, "dev"))
+        if aside:
+            asked = {"dev": aside, **asked}
+            source = f"{_in_words(settings.dev_share)} of {Path(settings.train).name}"
+            notes["dev"] = f"{source} set aside, not trained on"
     if settings.labels:
         generator = rng(settings.training.seed, "labels")
         train = stratified(train, settings.labels, generator=generator)
     unlabelled = read_lines(files["unlabelled"]) if "unlabelled" in files else []
-    return ClassifyTexts(train, asked, classes, unlabelled)
+    return ClassifyTexts(train, asked, classes, unlabelled, notes)
 
 
 def check_pairs(examples: Sequence[Example], *, has_pairs: bool) -> None:
@@ -83,6 +123,10 @@ def check_pairs(examples: Sequence[Example], *, has_pairs: bool) -> None:
             f"{examples[0].place}: an example is {there} here, but was {learned} in training. Give"
             " a file with the same columns."
         )
+
+
+def _in_words(share: float) -> str:
+    return "a tenth" if share == 0.1 else f"{100 * share:g} %"
 
 
 def _ledger_row(text: Example | str) -> dict[str, str]:

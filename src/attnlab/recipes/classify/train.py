@@ -1,11 +1,13 @@
 """Fine-tuning: train a pretrained BERT to classify, optionally with masked text."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
 
 from attnlab.assets.models import find_model
+from attnlab.assets.substitutions import substituted_among
 from attnlab.data.text_batches import TextRow
 from attnlab.errors import UserError
 from attnlab.evaluation.metrics import ACCURACY
@@ -16,12 +18,19 @@ from attnlab.models.compact_embedding import CompactEmbedding
 from attnlab.recipes.classify.classifier import Classifier, check_fits, new_classifier
 from attnlab.recipes.classify.settings import MODEL, ClassifySettings
 from attnlab.recipes.classify.streams import labelled_stream, masked_stream
-from attnlab.recipes.classify.texts import ClassifyTexts, files_of, read_texts
+from attnlab.recipes.classify.texts import (
+    ClassifyTexts,
+    fetch_texts,
+    files_of,
+    read_texts,
+    references,
+)
 from attnlab.recipes.closing import LAST_STEP, close_run
 from attnlab.recipes.files import need
 from attnlab.recipes.opening import Inputs, finished_run, open_run
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.runs.predictions import column
+from attnlab.training.distributed import join_processes
 from attnlab.training.inference import inference
 from attnlab.training.loop import TrainingState, train
 from attnlab.training.session import Session
@@ -34,7 +43,11 @@ def run_train(job: str, settings: ClassifySettings, *, place: RunPlace, console:
     inputs = Inputs(files_of(settings))
     if done := finished_run(job, settings, place=place, files=inputs.files):
         return done
-    with open_run(job, settings, inputs, place=place, console=console) as session:
+    with (
+        fetched_by_lead(settings),
+        open_run(job, settings, inputs, place=place, console=console) as session,
+    ):
+        _note_substitutions(settings, session)
         # nobody but FineTuning holds the checkpoint: it lets go of what the model has copied
         fine_tuning = FineTuning(
             settings, _read_model(settings.model, session), read_texts(settings), session
@@ -117,6 +130,8 @@ class FineTuning:
             classes=list(texts.classes),
             begun_afresh=self.fresh,
             has_pairs=texts.has_pairs,
+            dev=_origin_of_dev(texts),
+            split_notes=dict(texts.notes),
             **state.summary(),
             chosen_on="dev" if chose else LAST_STEP,
         )
@@ -128,8 +143,26 @@ def need_texts_and_model(settings: ClassifySettings) -> None:
     if not settings.model:
         raise UserError(
             "there is no model to fine-tune: give --model FOLDER with config.json, vocab.txt and"
-            " model.safetensors, or the model's name on the hub."
+            " model.safetensors, or a model's name; `attnlab assets list` shows those known here."
         )
+
+
+@contextmanager
+def fetched_by_lead(settings: ClassifySettings) -> Iterator[None]:
+    """Let one process fetch the datasets; the others wait."""
+    with join_processes() as processes:
+        processes.from_lead(lambda: fetch_texts(settings))
+        yield
+
+
+def _note_substitutions(settings: ClassifySettings, session: Session) -> None:
+    """Write down which names stood for something else when the run began."""
+    if found := substituted_among([settings.model, *references(settings).values()]):
+        session.resolve_once("substituted", lambda: found)
+
+
+def _origin_of_dev(texts: ClassifyTexts) -> str:
+    return texts.notes.get("dev", "given") if "dev" in texts.eval_splits else "none"
 
 
 def _read_model(name: str, session: Session) -> Pretrained:

@@ -11,7 +11,7 @@ from attnlab.report import figures
 from attnlab.report.calibration import calibration_blocks
 from attnlab.report.document import Block, Figure, Heading, Sentences, Table
 from attnlab.report.sections import Section
-from attnlab.report.tables import scores_table, short, warnings_of
+from attnlab.report.tables import scores_table, short, split_title, warnings_of
 from attnlab.runs.directory import Run
 
 SAMPLES = 5
@@ -84,7 +84,10 @@ def _ledger(run: Run) -> Iterator[Block]:
     yield Heading("The splits")
     yield Table(
         ["split", "n", "SHA-256"],
-        [[n, f"{s['n']:,}", s["sha256"][:16]] for n, s in ledger["splits"].items()],
+        [
+            [split_title(run, name), f"{split['n']:,}", split["sha256"][:16]]
+            for name, split in ledger["splits"].items()
+        ],
     )
     notes = ledger_notes(ledger)
     yield Sentences(
