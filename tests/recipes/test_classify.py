@@ -392,7 +392,7 @@ def too_many_labels(settings: ClassifySettings) -> ClassifySettings:
         (strange_label, r"dev\.csv, line 26: the label '6' is not one of the 5 classes"),
         (too_long, "max_len = 21 is more than the 20 positions"),
         (too_long_lines, "masked.block = 21 is more than the 20 positions"),
-        (pairs_of_one_type, "the texts come in pairs, but .* has one token type alone"),
+        (pairs_of_one_type, "the texts come in pairs, but .* has only one token type"),
         (pairs_in_dev_alone, r"pairs\.tsv, line 1: an example is two texts here, but was one"),
         (no_model, r"there is no folder \./nowhere"),
         (too_many_labels, "61 examples cannot be drawn from 60"),
@@ -449,7 +449,7 @@ def test_a_label_budget_has_a_run_for_every_cell_and_skips_what_is_done(
     assert as_png(budget_figure(comparisons, runs)).startswith(b"\x89PNG")
     told = build_report(runs, LABEL_BUDGET, title=again.title, notes=again.notes)
     assert "10 labels" in str(told.blocks)
-    assert "A run has 1 epochs, or 4 steps if that is more." in str(told.blocks)
+    assert "Each run trains for 1 epochs, or 4 steps if that is more." in str(told.blocks)
 
 
 def test_plain_runs_are_classes_alone_whatever_their_alpha(

@@ -177,8 +177,13 @@ class Run:
 
     def discard_if_untouched(self) -> None:
         """Remove a directory that this object made and that holds nothing but the request."""
-        if self.is_new and {entry.name for entry in self.path.iterdir()} <= {CONFIG, LOCK}:
+        if self.is_new and self.is_untouched:
             shutil.rmtree(self.path)
+
+    @property
+    def is_untouched(self) -> bool:
+        """Whether the directory holds nothing but the request."""
+        return {entry.name for entry in self.path.iterdir()} <= {CONFIG, LOCK}
 
     def finish(self, record: Mapping[str, Any]) -> None:
         """Write the record, which marks the run as finished."""
