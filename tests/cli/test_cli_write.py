@@ -129,7 +129,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("kind", BAD)
-def test_an_impossible_option_is_told_before_the_run_is_looked_for(
+def test_an_impossible_option_is_reported_before_the_run_is_looked_for(
     attnlab: Attnlab, kind: str
 ) -> None:
     words, message = BAD[kind]
@@ -138,22 +138,24 @@ def test_an_impossible_option_is_told_before_the_run_is_looked_for(
     assert flowing(done.err).startswith(f"attnlab: {message}")
 
 
-def test_an_empty_or_reserved_prompt_is_told_before_the_run_is_looked_for(attnlab: Attnlab) -> None:
+def test_an_empty_or_reserved_prompt_is_reported_before_the_run_is_looked_for(
+    attnlab: Attnlab,
+) -> None:
     done = attnlab("knowledge", "write", "nowhere", "")
-    assert done.err == (
-        "attnlab: the prompt is empty: give the beginning of a text to write on from.\n"
-    )
+    assert done.err == ("attnlab: the prompt is empty: give the beginning of a text to continue.\n")
     done = attnlab("knowledge", "write", "nowhere", "a □")
-    assert done.err == "attnlab: the prompt holds the reserved character '□'. Take it out.\n"
+    assert done.err == "attnlab: the prompt contains the reserved character '□'. Remove it.\n"
 
 
-def test_a_run_that_is_not_there_or_has_no_model_is_told(attnlab: Attnlab) -> None:
+def test_a_run_that_is_not_there_or_has_no_model_is_reported(attnlab: Attnlab) -> None:
     done = attnlab("knowledge", "write", "nowhere", "the")
     assert done.code == 2
     assert "nowhere" in done.err
 
 
-def test_a_character_that_the_model_does_not_know_is_told(attnlab: Attnlab, tmp_path: Path) -> None:
+def test_a_character_that_the_model_does_not_know_is_reported(
+    attnlab: Attnlab, tmp_path: Path
+) -> None:
     (tmp_path / "prose.txt").write_text(PROSE, encoding="utf-8")
     go(attnlab, "knowledge", "pretrain", "prose.txt", "--name", "waves", *TINY,
        "--set", "tokenizer.kind=characters")  # fmt: skip

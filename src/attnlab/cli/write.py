@@ -1,4 +1,4 @@
-"""``attnlab knowledge write``: a model writes on from a prompt."""
+"""``attnlab knowledge write``: a model continues a prompt."""
 
 import json
 import sys
@@ -20,10 +20,10 @@ def write(
     prompt: Annotated[str, typer.Argument(help="The beginning of the text.")],
     temperature: Annotated[
         float | None,
-        typer.Option(help="0 always takes the likeliest token.  [default: 0.8; >= 0]"),
+        typer.Option(help="0 always takes the most likely token.  [default: 0.8; >= 0]"),
     ] = None,
     top_k: Annotated[
-        int | None, typer.Option(help="Draw among this many of the likeliest tokens.  [>= 1]")
+        int | None, typer.Option(help="Draw among this many of the most likely tokens.  [>= 1]")
     ] = None,
     top_p: Annotated[
         float | None,
@@ -45,10 +45,10 @@ def write(
     runs: RunsFolder = Path("runs"),
     as_json: AsJson = False,
 ) -> None:
-    """Let a model write on from a prompt.
+    """Let a model continue a prompt.
 
-    On a terminal the text appears as it is written. Into a pipe or a file goes the text alone, the
-    prompt included; an empty line stands between samples.
+    A terminal shows the text as it is written. A pipe or a file gets only the text, including the
+    prompt, with an empty line between samples.
     """
     settings = _settings(
         temperature=temperature,
@@ -67,8 +67,8 @@ def write(
     session = WritingSession(locate(run, runs), corpus=str(corpus or ""))
     if as_json:
         for number, passage in enumerate(session.samples(prompt, settings), 1):
-            told = {"prompt": prompt, "sample": number, **asdict(passage)}
-            typer.echo(json.dumps(told, ensure_ascii=False))
+            line = {"prompt": prompt, "sample": number, **asdict(passage)}
+            typer.echo(json.dumps(line, ensure_ascii=False))
     else:
         _print(session, prompt, settings)
 
@@ -87,7 +87,7 @@ def _settings(**given: float | None) -> "WriteSettings":
 
 
 def _print(session: "WritingSession", prompt: str, settings: "WriteSettings") -> None:
-    """Print each sample as it is written; what is not text goes to the other stream."""
+    """Print each sample as it is written; the numbers of the samples go to stderr."""
     for sample in range(settings.samples):
         if sample:
             typer.echo()
@@ -98,6 +98,6 @@ def _print(session: "WritingSession", prompt: str, settings: "WriteSettings") ->
 
 
 def _put(text: str) -> None:
-    """Write at once, also where lines are gathered first."""
+    """Write at once, even if the stream is line-buffered."""
     sys.stdout.write(text)
     sys.stdout.flush()

@@ -77,7 +77,7 @@ def truncated_sampler(
     top_k: int | None = None,
     top_p: float = 1.0,
 ) -> Choose:
-    """Return what draws among the likeliest tokens alone; the temperature acts first.
+    """Return a function that draws among the most likely tokens; the temperature acts first.
 
     ``top_k`` keeps so many of them. ``top_p`` keeps the fewest that together are at least that
     likely (nucleus sampling, Holtzman et al. 2020, arXiv:1904.09751), counted within ``top_k``.

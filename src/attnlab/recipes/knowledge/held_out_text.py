@@ -51,7 +51,7 @@ class HeldOutText:
     def score(
         self, predictions: Sequence[dict[str, Any]], learned: Sequence[TokenRow], vocab_size: int
     ) -> dict[str, Any]:
-        """Score the predictions beside what the frequencies of the learned tokens give."""
+        """Score the predictions; the baseline knows only how often each token was trained on."""
         guessing = perplexity_of_frequencies(
             (row.tokens for row in learned),
             (row.tokens for row in self.rows),

@@ -18,7 +18,7 @@ OBJECTIVE = "objective"
 
 
 def choose_objective(settings: PretrainSettings, session: Session) -> ObjectiveSettings:
-    """Settle ``auto`` by the corpus, once in the life of a run; announce plain text."""
+    """Decide what ``auto`` means for the corpus, once in the life of a run; announce plain text."""
     chosen, path = settings.objective, Path(settings.corpus)
 
     def decide() -> str:

@@ -91,7 +91,7 @@ def read_texts(settings: PretrainSettings | FinetuneSettings) -> KnowledgeTexts:
 def read_pretraining(
     settings: PretrainSettings, session: Session
 ) -> tuple[KnowledgeTexts, ObjectiveSettings]:
-    """Settle what is learned from the corpus, and read the files accordingly."""
+    """Decide what is learned from the corpus, and read the files accordingly."""
     chosen, texts = choose_objective(settings, session), read_texts(settings)
     if chosen.name == RUNNING_TEXT:
         learned, held_out = running_text_parts(Path(settings.corpus), settings.text_held_out)

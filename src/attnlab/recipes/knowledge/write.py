@@ -1,4 +1,4 @@
-"""Writes on from a prompt with a saved language model, token by token."""
+"""Continues a prompt with a saved language model, token by token."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -25,11 +25,11 @@ class Passage:
     text: str
     tokens: int
     ended: bool
-    """Whether the model ended it, with its end mark."""
+    """Whether the model ended it, with the sentinel."""
 
 
 class WritingSession:
-    """A saved language model that writes on."""
+    """A saved language model that continues prompts."""
 
     def __init__(self, path: Path, *, corpus: str = "") -> None:
         saved = open_saved(path, corpus=corpus)
@@ -47,7 +47,7 @@ class WritingSession:
     ) -> Passage:
         """Write one text, and hand on the prompt and then each piece as soon as it is known.
 
-        A sample is the same whatever their number. The end mark ends the text, unless it comes
+        A sample does not depend on how many there are. The sentinel ends the text unless it comes
         first: there a model that learned from questions begins its answer.
         """
         check_prompt(prompt)
