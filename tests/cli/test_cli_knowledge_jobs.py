@@ -311,7 +311,7 @@ def test_a_run_does_not_go_on_with_other_data(
     (tmp_path / changed).write_bytes(original)
     code, _, err = attnlab(*words)
     assert code == 0, err
-    assert "going on after step 1 of 2" in err
+    assert "resumed at step 1 of 2" in err
 
 
 @pytest.mark.usefixtures("world")

@@ -106,7 +106,8 @@ def test_the_settings_of_every_job_can_be_given_back(
     assert attnlab("run", job, "--config", "mine.yaml", "--settings") == (0, out, "")
 
 
-MAKE_THEIR_OWN = ("knowledge-world", "knowledge-demo", "knowledge-extraction")
+HAVE_DEFAULTS = ("classify-train", "classify-label-budget")
+MAKE_THEIR_OWN = ("knowledge-world", "knowledge-demo", "knowledge-extraction", *HAVE_DEFAULTS)
 
 
 @pytest.mark.parametrize("job", [job for job in JOBS if job not in MAKE_THEIR_OWN])

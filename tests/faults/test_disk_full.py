@@ -50,5 +50,5 @@ def test_a_full_disk_is_named_and_the_run_resumes_once_there_is_room(
     ballast.unlink()
     resumed = finish(small_disk, processes=processes)
     assert resumed.returncode == 0, resumed.stderr
-    assert f"going on after step 5 of {STEPS}" in resumed.stderr
+    assert f"resumed at step 5 of {STEPS}" in resumed.stderr
     assert outcome(small_disk) == undisturbed(processes)

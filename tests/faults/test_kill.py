@@ -47,7 +47,7 @@ def check_that_a_kill_leaves_no_trace(
     resumed = finish(folder, processes=processes)
     assert resumed.returncode == 0, resumed.stderr
     if newest < STEPS:
-        went_on = f"going on after step {newest} of" if newest else f"{STEPS} steps"
+        went_on = f"resumed at step {newest} of" if newest else f"{STEPS} steps"
         assert went_on in resumed.stderr
     assert outcome(folder) == expected
 

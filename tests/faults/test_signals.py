@@ -46,7 +46,7 @@ def test_a_signal_saves_and_the_same_command_goes_on(
     wait_for_steps(tmp_path, int(stopped[1]) + 1)
     again.send_signal(number)
     _, err = again.communicate(timeout=60)
-    assert f"going on after step {int(stopped[1]):,} of" in err
+    assert f"resumed at step {int(stopped[1]):,} of" in err
 
 
 def worker(parent: int, rank: int) -> int:

@@ -34,6 +34,7 @@ from attnlab.recipes.studies import Finished
 from attnlab.report.build_report import build_report
 from attnlab.report.figures import as_png
 from attnlab.report.sections.label_budget import LABEL_BUDGET, budget_figure, by_budget
+from attnlab.report.sections.one_run import ONE_RUN
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training import loop
 from attnlab.training.settings import OptimizerSettings, TrainingSettings
@@ -240,7 +241,7 @@ def test_without_a_dev_file_a_tenth_is_set_aside_and_called_so(
     assert run.record["ledger"]["splits"]["train"]["n"] == 54
     assert run.record["dev"] == run.record["split_notes"]["dev"] == NOT_TRAINED_ON
     assert not set(run.rows("train")) & set(run.rows("dev"))
-    told = build_report([run], one_run)
+    told = build_report([run], ONE_RUN)
     assert f"dev ({NOT_TRAINED_ON})" in str(told.blocks)
     other = read_texts(replace(short, training=replace(TRAINING, seed=7), labels=10))
     asked = [row["id"] for row in run.predictions("dev")]

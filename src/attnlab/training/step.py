@@ -15,7 +15,7 @@ from attnlab.training.hardware import Hardware
 from attnlab.training.optimization import Optimization
 from attnlab.training.settings import TrainingSettings
 from attnlab.training.signals import ASKING
-from attnlab.training.task import Batch, Task
+from attnlab.training.task import Batch, Task, Term
 
 SHOWN_IDS = 10
 
@@ -53,7 +53,9 @@ class Stepper:
         self.optimization.zero_gradients()
         loss, sums = 0.0, dict.fromkeys(batch.weights, 0.0)
         for part in self._parts(batch, step):
-            loss += self._add_gradients(part, batch.weights, sums)
+            with self.hardware.autocast():
+                terms = self.task.loss(part)
+            loss += _add_gradients(terms, part.weights, batch.weights, sums)
         loss, means, stop_signal = self._agree(loss, sums, batch.weights, asked_to_stop)
         dense = [p for p in self.optimization.dense if p.grad is not None]
         norm = get_total_norm([p.grad for p in dense if p.grad is not None])
@@ -73,24 +75,6 @@ class Stepper:
             seed_torch(self.settings.seed, "dropout", step, index)
             if any(part.weights.values()):
                 yield part.to(self.hardware.device)
-
-    def _add_gradients(
-        self, part: Batch, denominators: Mapping[str, float], sums: dict[str, float]
-    ) -> float:
-        """Add a part's gradients to the parameters and its terms to ``sums``; return its loss."""
-        with self.hardware.autocast():
-            terms = self.task.loss(part)
-        total: Tensor | float = 0.0
-        for name, term in terms.items():
-            assert term.weight == part.weights[name], (
-                f"the part weighs {part.weights[name]} for {name!r}, its loss says {term.weight}"
-            )
-            if term.weight:
-                sums[name] += float(term.sum.detach())
-                total = total + term.sum * (term.scale / denominators[name])
-        assert isinstance(total, Tensor)
-        total.backward()  # type: ignore[no-untyped-call]
-        return float(total.detach())
 
     def _agree(
         self,
@@ -140,8 +124,30 @@ class Stepper:
         seed_torch(self.settings.seed, "dropout", step, index)
         loss = 0.0
         if any(part.weights.values()):
+            with self.hardware.autocast():
+                terms = self.task.loss(part.to(self.hardware.device))
             sums = dict.fromkeys(batch.weights, 0.0)
-            loss = self._add_gradients(part.to(self.hardware.device), batch.weights, sums)
+            loss = _add_gradients(terms, part.weights, batch.weights, sums)
         gradients = [p.grad for p in self.optimization.dense if p.grad is not None]
         finite = math.isfinite(get_total_norm(gradients))
         return math.isfinite(loss) and finite and self._sparse_is_finite()
+
+
+def _add_gradients(
+    terms: Mapping[str, Term],
+    weights: Mapping[str, float],
+    denominators: Mapping[str, float],
+    sums: dict[str, float],
+) -> float:
+    """Add a part's gradients to the parameters and its terms to ``sums``; return its loss."""
+    total: Tensor | float = 0.0
+    for name, term in terms.items():
+        assert term.weight == weights[name], (
+            f"the part weighs {weights[name]} for {name!r}, its loss says {term.weight}"
+        )
+        if term.weight:
+            sums[name] += float(term.sum.detach())
+            total = total + term.sum * (term.scale / denominators[name])
+    assert isinstance(total, Tensor)
+    total.backward()  # type: ignore[no-untyped-call]
+    return float(total.detach())

@@ -7,12 +7,13 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from attnlab.attention import ATTENTION, fast_path
-from attnlab.attention.context import Context
+from attnlab.attention.context import Bias, Context
 from attnlab.attention.contract import CAPABILITIES
 from attnlab.attention.functional import (
     attn_scaled,
     compute_outputs,
     init_qkv_proj,
+    merge_heads,
     pairwise_similarities,
 )
 from attnlab.attention.softmax_core import (
@@ -32,18 +33,27 @@ class DotProductLayer(AttentionLayer):
     supports = frozenset(CAPABILITIES)
     null_directions: tuple[str, ...]
 
-    def mix(
-        self, q: Queries, k: Keys, v: Keys, context: Context, *, need_weights: bool
-    ) -> tuple[Queries, Weights | None]:
+    def attend(
+        self, x: Float[Tensor, "B T D"], context: Context, *, need_weights: bool
+    ) -> tuple[Float[Tensor, "B T D"], Weights | None]:
         """Take torch's fused kernel or plain matmuls, whichever is faster here and can do it."""
+        q, k, v = self.project(x)
+        q, k = context.turn(q, k)
+        k, v = context.extend(k, v)
         # torch's fused kernels give no weights, and on a CPU they cannot drop any
         drops = self.dropout.training and self.dropout.p > 0
         if not need_weights and not drops and fast_path.is_fused_faster(k):
-            return _fused(q, k, v, context), None
+            is_causal = _is_causal_alone(q, k, context)
+            # the kernel masks the future itself, without T × S numbers
+            bias = Bias(None) if is_causal else context.bias(q, k)
+            y = F.scaled_dot_product_attention(q, k, v, attn_mask=bias.added, is_causal=is_causal)
+            if bias.fully_masked is not None:
+                y = y.masked_fill(bias.fully_masked, 0.0)
+            return merge_heads(y), None
         # scaling the queries is scaling the scores, at T × K instead of T × S numbers
         scores = pairwise_similarities(attn_scaled(q, q.shape[-1], 1), k)
         weights = masked_softmax(scores, context.bias(q, k))
-        return compute_outputs(self.dropout(weights), v), weights
+        return merge_heads(compute_outputs(self.dropout(weights), v)), weights
 
 
 @ATTENTION.register("dot_product")
@@ -57,17 +67,8 @@ class DotProduct(DotProductLayer):
         self.null_directions = null_key_bias(self.positions)
 
 
-def _fused(
-    q: Float[Tensor, "B H T K"],
-    k: Float[Tensor, "B H S K"],
-    v: Float[Tensor, "B H S K"],
-    context: Context,
-) -> Float[Tensor, "B H T K"]:
+def _is_causal_alone(q: Queries, k: Keys, context: Context) -> bool:
+    """Return whether each query sees the keys up to its own and nothing is added to scores."""
     mask, positions = context.mask, context.positions
     whole = mask.padding is None and mask.segments is None and q.shape == k.shape
-    if mask.causal and whole and (positions is None or positions.needs != "alibi"):
-        # every query sees the keys up to its own, which needs no T × S numbers at all
-        return F.scaled_dot_product_attention(q, k, v, is_causal=True)
-    bias = context.bias(q, k)
-    y = F.scaled_dot_product_attention(q, k, v, attn_mask=bias.added)
-    return y if bias.fully_masked is None else y.masked_fill(bias.fully_masked, 0.0)
+    return mask.causal and whole and (positions is None or positions.needs != "alibi")
