@@ -240,7 +240,7 @@ MISTAKES = {
     ),
     "unknown recipe": (
         ["--recipe", "corse"],
-        "no recipe is called 'corse'. Did you mean 'course'? Known: course, original, recall.",
+        "no recipe is called 'corse'. Did you mean 'course'? Known: course, original, recall,",
     ),
     "unknown size": (
         ["--size", "huge"],
@@ -248,7 +248,7 @@ MISTAKES = {
     ),
     "unknown objective": (
         ["--set", "objective.name=salient_span"],
-        "no objective is called 'salient_span'. Did you mean 'salient_spans'? Known: salient",
+        "no objective is called 'salient_span'. Did you mean 'salient_spans'? Known: running",
     ),
     "unknown objective option": (
         ["--set", "objective.options.contxt=1"],

@@ -180,7 +180,8 @@ BAD_FILES = {
         "bad, line 2: the text contains the reserved character '⁇'. Remove it.",
     ),
     "no names": (
-        ["--set", "corpus=bad"], "nothing is capital here.\n",
+        ["--set", "corpus=bad", "--set", "objective.name=salient_spans"],
+        "nothing is capital here.\n",
         "the corpus has no names to learn: salient_spans takes a corpus of lines `Name. Text`",
     ),
     "no text": (["--set", "corpus=bad"], b"\xff\xfe", "bad, line 1: byte 0xff is not valid UTF-8"),

@@ -91,3 +91,12 @@ def test_the_smallest_vocabulary_is_the_bytes_alone() -> None:
 def test_a_damaged_tokenizer_is_told(tokenizer: str) -> None:
     with pytest.raises(DamagedFileError, match=r"^the tokenizer cannot be read: \w"):
         load_tokenizer({"byte_pairs": tokenizer})
+
+
+def test_running_text_gets_no_space_before_its_first_word() -> None:
+    tokenizer = BytePairTokenizer.of(["ROMEO:\nO ROMEO"], size=300, adds_space=False)
+    again = BytePairTokenizer(tokenizer.to_dict()["byte_pairs"])
+    for one in (tokenizer, again):
+        assert one.decode(one.encode(" ROMEO")) == " ROMEO", "its own space stays"
+        assert one.decode(one.encode("ROMEO")) == "ROMEO"
+        assert one.encode("\nROMEO")[1:] == one.encode("ROMEO")

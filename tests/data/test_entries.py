@@ -1,5 +1,7 @@
 """Whose line it is, and the names in it with the words before them."""
 
+from pathlib import Path
+
 import hypothesis
 import pytest
 from hypothesis import given
@@ -9,11 +11,16 @@ from attnlab.data.entries import (
     MOST_BEFORE,
     Entry,
     Span,
+    has_entries,
+    is_entry,
     ordinary_words,
     read_entries,
     read_entry,
     split_name,
 )
+from attnlab.data.knowledge_files import read_corpus
+from attnlab.data.settings import WorldSettings
+from attnlab.data.world import make_world
 
 NONE: frozenset[str] = frozenset()
 
@@ -133,3 +140,44 @@ def test_a_corpus_says_for_all_its_lines_what_is_ordinary() -> None:
         ["She", "Lima"],
         ["He", "Rome"],
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("John Stephen. Born in Glasgow.", True),
+        ("J. R. Smith. He sang.", True),
+        ("Bela. Born in Lima.", True),
+        ("John Stephen.", False),
+        ("First Citizen:", False),
+        ("Speak, speak. We hear.", False),
+        ("nothing is capital. Here it is.", False),
+        ("One Two Three Four Five Six Seven. Too many words for a name.", False),
+        ("", False),
+    ],
+)
+def test_an_entry_begins_with_a_short_name_and_has_a_text(line: str, expected: bool) -> None:
+    assert is_entry(line) is expected
+
+
+def test_a_corpus_of_entries_needs_one_in_ten_blank_lines_aside() -> None:
+    other = ["To be, or not to be, that is the question:"] * 9
+    assert has_entries(["Ada Smith. Born in Kent.", *other, *[""] * 90])
+    assert not has_entries(["Ada Smith. Born in Kent.", *other, "Whether 'tis nobler"])
+    assert not has_entries([])
+    assert not has_entries(["", " "])
+
+
+def test_biographies_of_a_made_up_world_are_entries() -> None:
+    world = make_world(WorldSettings(people=20, biographies=2))
+    assert all(map(is_entry, world.texts))
+    assert has_entries(world.texts)
+
+
+@pytest.mark.data
+def test_the_courses_corpus_is_a_list_of_entries_and_shakespeare_is_not(data_folder: Path) -> None:
+    wiki = read_corpus(data_folder / "birthplace" / "wiki.txt")
+    plays = read_corpus(data_folder / "text" / "tinyshakespeare.txt")
+    assert sum(map(is_entry, wiki)) > 0.95 * len(wiki)
+    assert sum(map(is_entry, plays)) < 0.01 * len(plays)
+    assert (has_entries(wiki), has_entries(plays)) == (True, False)

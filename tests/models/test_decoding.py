@@ -18,6 +18,8 @@ from attnlab.models.decoding import (
     continue_prompts,
     groups_of_like_length,
     sampler,
+    truncated_sampler,
+    write_on,
 )
 from attnlab.models.gpt import GPT
 
@@ -174,3 +176,76 @@ def test_what_does_not_fit_slides_out_on_the_left() -> None:
     short = prompts[1:2]
     fits = continue_prompts(model, short, stop=STOP, max_new=MAX_NEW)
     assert fits[0].tokens == found[1].tokens
+
+
+def truncated(weights: list[float], *, top_k: int | None, top_p: float) -> list[float]:
+    """Say plainly what truncation leaves of some probabilities."""
+    order = sorted(range(len(weights)), key=lambda token: -weights[token])[:top_k]
+    total, kept, mass = sum(weights[token] for token in order), [], 0.0
+    for token in order:
+        if mass >= top_p * total:
+            break
+        kept.append(token)
+        mass += weights[token]
+    return [weights[token] / mass if token in kept else 0.0 for token in range(len(weights))]
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 3.0])
+@pytest.mark.parametrize(
+    ("top_k", "top_p"), [(None, 1.0), (3, 1.0), (1, 1.0), (None, 0.6), (4, 0.8), (None, 1e-9)]
+)
+def test_truncated_draws_follow_the_plain_definition(
+    temperature: float, top_k: int | None, top_p: float
+) -> None:
+    weights = torch.tensor([0.07, 0.31, 0.02, 0.4, 0.2], dtype=torch.float64)
+    warm = weights ** (1 / temperature)
+    expected = truncated((warm / warm.sum()).tolist(), top_k=top_k, top_p=top_p)
+    generator = torch.Generator().manual_seed(5)
+    choose = truncated_sampler(generator, temperature=temperature, top_k=top_k, top_p=top_p)
+    n = 20_000
+    found = choose(weights.log().expand(n, -1)).bincount(minlength=5) / n
+    assert [share > 0 for share in found.tolist()] == [share > 0 for share in expected]
+    assert torch.allclose(found.double(), torch.tensor(expected, dtype=torch.float64), atol=0.02)
+
+
+def test_every_row_is_truncated_by_itself() -> None:
+    rows = torch.tensor([[0.6, 0.3, 0.1], [0.1, 0.3, 0.6]], dtype=torch.float64).log()
+    choose = truncated_sampler(torch.Generator().manual_seed(0), top_p=0.5)
+    assert all(choose(rows).tolist() == [0, 2] for _ in range(50))
+
+
+@pytest.mark.parametrize("temperature", [1e-3, 1e-320])
+def test_a_tiny_temperature_takes_the_likeliest(temperature: float) -> None:
+    rows = torch.tensor([[0.3, 0.31, 0.39]], dtype=torch.float64).log()
+    choose = truncated_sampler(torch.Generator().manual_seed(0), temperature=temperature)
+    assert [int(choose(rows)) for _ in range(20)] == [2] * 20
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("attention", ["dot_product", "synthesizer"])
+def test_writing_on_greedily_equals_continuing_prompts(attention: str) -> None:
+    model = make(AttentionSettings(attention))
+    for prompt in PROMPTS:
+        (whole,) = continue_prompts(model, [prompt], stop=V, max_new=MAX_NEW)
+        assert list(write_on(model, prompt, max_new=MAX_NEW)) == whole.tokens
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("length", [1, MAX_LEN - 1, MAX_LEN, MAX_LEN + 4])
+def test_writing_on_slides_past_the_positions(length: int) -> None:
+    model, n_new = make(), 2 * MAX_LEN
+    row = [1 + i % (V - 1) for i in range(length)]
+    found = list(write_on(model, row, max_new=n_new))
+    for token in found:
+        expected = int(model(torch.tensor([row[-MAX_LEN:]]))[0, -1].argmax())
+        assert token == expected
+        row = [*row, token]
+    assert len(found) == n_new
+
+
+@torch.no_grad()
+def test_writing_on_is_lazy_and_reads_each_token_once_with_a_cache() -> None:
+    counter = Counter()
+    written = write_on(counter, [1, 2], max_new=50)
+    assert (next(written), next(written)) == (3, 4)
+    assert counter.calls == 2

@@ -17,6 +17,7 @@ from attnlab.models.sizes import ModelSettings, NGramTableSize
 from attnlab.recipes.knowledge.language_model import LanguageModel, new_language_model
 from attnlab.recipes.knowledge.language_model_training import mixed_rows
 from attnlab.recipes.knowledge.settings import (
+    AUTO,
     FinetuneSettings,
     ObjectiveSettings,
     PretrainSettings,
@@ -156,7 +157,7 @@ def training_rows(
     """Draw rows as the recipe does."""
     lm = language_model_of(settings, texts)
     objective = OBJECTIVES.build(
-        settings.objective.name,
+        "salient_spans" if settings.objective.name == AUTO else settings.objective.name,
         texts.corpus,
         lm.tokenizer,
         [question.answer for question in texts.train],

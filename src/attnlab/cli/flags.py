@@ -145,19 +145,20 @@ class Request:
 
     def settings(self, base: Any = None) -> Any:
         """Layer what was given over ``base``; with ``--settings``, print the result and stop."""
-        from attnlab.config import resolve, to_yaml
+        from attnlab.config import to_yaml
         from attnlab.recipes.jobs import find_job
 
-        settings = resolve(
-            base or find_job(self.job).settings(),
-            file=self.config,
-            flags=self.flags,
-            sets=self.sets or (),
-        )
+        settings = self.resolved(base or find_job(self.job).settings())
         if self.show_settings:
             typer.echo(to_yaml(settings), nl=False)
             raise typer.Exit
         return settings
+
+    def resolved(self, base: Any) -> Any:
+        """Layer what was given over ``base``."""
+        from attnlab.config import resolve
+
+        return resolve(base, file=self.config, flags=self.flags, sets=self.sets or ())
 
     def runner(self) -> "Callable[[Any], Run | Study]":
         """Return what runs the job's settings; called by the caller, it adds no frame."""

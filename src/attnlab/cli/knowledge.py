@@ -17,21 +17,21 @@ from attnlab.cli.flags import (
     job_command,
 )
 from attnlab.cli.options import complete_attention, completing, group
+from attnlab.cli.write import write
 
 app = group("Pretrain on text, then ask questions about it.")
 
 REPORTED = [PathFlag("dev"), PathFlag("test"), PathFlag("unseen"), Flag("held_out")]
 
 
-Recipe = Annotated[
-    str,
-    typer.Option(
-        help="recall: byte pairs, salient spans, n-gram table; course: characters, span"
-        " corruption; original: the course's hyperparameters too. Defaults here are recall's.",
-        metavar="NAME",
-        autocompletion=completing("attnlab.recipes.knowledge.settings:RECIPES"),
-    ),
-]
+RECIPE = typer.Option(
+    help="recall: byte pairs, salient spans, n-gram table; course: characters, span corruption;"
+    " original: the course's hyperparameters too; text: byte pairs, running text. Defaults here"
+    " are recall's.",
+    metavar="NAME",
+    autocompletion=completing("attnlab.recipes.knowledge.settings:RECIPES"),
+)
+Recipe = Annotated[str, RECIPE]
 Size = Annotated[
     str | None,
     typer.Option(
@@ -45,6 +45,17 @@ def _with_recipe(request: Request, recipe: Recipe = "recall", size: Size = None)
     from attnlab.recipes.knowledge.settings import find_recipe
 
     return request.settings(getattr(find_recipe(recipe, size), request.job.partition("-")[2]))
+
+
+def _with_fitting_recipe(
+    request: Request, recipe: Annotated[str | None, RECIPE] = None, size: Size = None
+) -> Any:
+    """Start from the given recipe, or from the one that fits the corpus, wherever that is named."""
+    from attnlab.recipes.knowledge.recipe_choice import recipe_for
+    from attnlab.recipes.knowledge.settings import PretrainSettings
+
+    fitting = recipe or recipe_for(request.resolved(PretrainSettings()).corpus)
+    return _with_recipe(request, fitting, size)
 
 
 def _write_world(
@@ -75,6 +86,7 @@ job_command(
     """,
 )
 app.command(epilog='Example: attnlab knowledge ask runs/reader "Where was Anders Lund born?"')(ask)
+app.command(epilog='Example: attnlab knowledge write runs/reader "ROMEO:" --top-k 40')(write)
 job_command(
     app,
     "knowledge-extraction",
@@ -108,12 +120,15 @@ job_command(
         ),
         *TRAINING,
     ],
-    about="""Read a corpus and answer questions about it.
+    about="""Read a corpus and answer questions about it; or learn to write like any text.
+
+    Without --recipe, a corpus whose lines do not begin `Name. Text` is read with the recipe text,
+    and perplexity is measured on its end.
 
     Example: attnlab knowledge pretrain world/wiki.txt --questions world/birth_places_train.tsv
     --dev world/birth_dev.tsv --length '60 seconds'
     """,
-    prepare=_with_recipe,
+    prepare=_with_fitting_recipe,
 )
 job_command(
     app,

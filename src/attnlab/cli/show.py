@@ -1,6 +1,7 @@
 """What a command prints: JSON, a view, or what came out of a job."""
 
 import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from attnlab.runs.study import Study
 
 ANSWERS = 3
+PROMPT_WORDS = 3
 SHOWN_FIRST = ("test", "dev", "held_out")
 
 
@@ -68,6 +70,7 @@ def _show_run(run: "Run") -> None:
         console.print("dev: none")
         console.print()
     _show_answers(run, console)
+    _show_how_to_write(run, console)
     console.print(str(run.path), highlight=False, soft_wrap=True)
 
 
@@ -90,6 +93,16 @@ def _show_study(study: "Study") -> None:
             console.print(f"Ask it yourself: {command}\n", highlight=False, soft_wrap=True)
     page = report_on([study.path], as_markdown=False)
     console.print(str(page), highlight=False, soft_wrap=True)
+
+
+def _show_how_to_write(run: "Run", console: "Console") -> None:
+    """After plain text, print a command that continues the first words of its held-out end."""
+    from attnlab.evaluation.held_out_text import SPLIT
+
+    if run.has_predictions(SPLIT):
+        prompt = " ".join(run.predictions(SPLIT)[0]["input"].split()[:PROMPT_WORDS])
+        command = f"attnlab knowledge write {run.path} {shlex.quote(prompt)}"
+        console.print(f"Let it write: {command}\n", highlight=False, soft_wrap=True, markup=False)
 
 
 def _show_answers(run: "Run", console: "Console") -> None:

@@ -1,7 +1,8 @@
 """Byte-pair encoding (Sennrich et al. 2016, arXiv:1508.07909) over bytes, as in GPT-2.
 
 A word is encoded with the space before it, at the beginning of a text as well, so that a name has
-the same tokens wherever it stands. Every text can be encoded, since every byte is a token.
+the same tokens wherever it stands. In running text, where a line may begin with a word, nothing is
+put before it. Every text can be encoded, since every byte is a token.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,14 +26,15 @@ class BytePairTokenizer:
             self._tokenizer = Tokenizer.from_str(tokenizer)
         except Exception as error:  # the library raises nothing narrower
             raise DamagedFileError(f"the tokenizer cannot be read: {error}") from None
+        self._adds_space = bool(getattr(self._tokenizer.pre_tokenizer, "add_prefix_space", True))
 
     @classmethod
-    def of(cls, texts: Iterable[str], *, size: int) -> "BytePairTokenizer":
-        """Learn the ``size`` most useful pieces of some texts."""
+    def of(cls, texts: Iterable[str], *, size: int, adds_space: bool = True) -> "BytePairTokenizer":
+        """Learn the ``size`` most useful pieces of some texts; may add a space before each."""
         if size < SMALLEST:
             raise UserError(f"a tokenizer of {size} is not possible: it has at least {SMALLEST}.")
         tokenizer = Tokenizer(models.BPE())
-        tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
+        tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=adds_space)
         tokenizer.decoder = decoders.ByteLevel()
         trainer = trainers.BpeTrainer(
             vocab_size=size,
@@ -61,7 +63,7 @@ class BytePairTokenizer:
     def decode(self, tokens: Sequence[int]) -> str:
         """Turn tokens back into text, without the space that the first word was given."""
         text: str = self._tokenizer.decode(tokens, skip_special_tokens=False)
-        return text.removeprefix(" ")
+        return text.removeprefix(" ") if self._adds_space else text
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tokenizer as the library writes it."""

@@ -23,6 +23,10 @@ CAPITALISED = rf"(?:(?:[{UPPER}]\.)+|[{UPPER}][\w'’]*(?:-\w+)*)"
 RUN = re.compile(rf"{CAPITALISED}(?: (?:(?:{LINKS}) ){{0,2}}{CAPITALISED})*")
 SENTENCE_END = re.compile(r"(?:^|[.!?] )$")
 SHORT_TITLES = frozenset(("Jr", "Sr", "St", "Dr"))
+LONGEST_NAME = 6
+"""Words of a name, as in Sir John Alexander Macdonald of Kingston."""
+FEWEST_ENTRIES = 0.1
+"""Share of the lines that have to begin with a name in a corpus of entries."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,23 @@ def split_name(line: str) -> tuple[str, str]:
         if last not in SHORT_TITLES and not re.fullmatch(r"(?:\w\.)*[^\W\d_]", last):
             return line[: stop.start()], line[stop.end() :]
     return line.removesuffix("."), ""
+
+
+def has_entries(lines: Sequence[str]) -> bool:
+    """Say whether a corpus is a list of entries: at least a tenth of its lines begin with a name.
+
+    Lists of entries and running text are far apart: nearly every line of the one begins with a
+    name, and hardly any of the other.
+    """
+    written = [line for line in lines if line.strip()]
+    return bool(written) and sum(map(is_entry, written)) >= FEWEST_ENTRIES * len(written)
+
+
+def is_entry(line: str) -> bool:
+    """Say whether a line is ``Name. Text``: up to six capitalised words, a full stop, a text."""
+    name, text = split_name(line)
+    is_name = RUN.fullmatch(name) is not None and len(name.split()) <= LONGEST_NAME
+    return is_name and bool(text.strip())
 
 
 def ordinary_words(lines: Iterable[str]) -> frozenset[str]:

@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from attnlab.data.text_files import numbered_lines
+from attnlab.data.text_files import all_lines, numbered_lines
 from attnlab.data.tokenizer import refuse_reserved
 from attnlab.errors import UserError
+
+TEXT = "text to learn from"
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,13 @@ class Question:
 
 def read_corpus(path: Path) -> list[str]:
     """Read one document per line; blank lines are skipped."""
-    return [line for _, line in _lines(path, "text to learn from")]
+    return [line for _, line in _lines(path, TEXT)]
+
+
+def read_running_text(path: Path) -> str:
+    """Read a text whole, blank lines included."""
+    _lines(path, TEXT)  # refuses what no corpus may hold
+    return "\n".join(all_lines(path))
 
 
 def read_questions(path: Path, *, labelled: bool | None = None) -> list[Question]:

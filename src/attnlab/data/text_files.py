@@ -33,10 +33,14 @@ def read_text(path: Path) -> str:
     return text
 
 
+def all_lines(path: Path) -> list[str]:
+    """Read every line, also the blank ones."""
+    return [line.removesuffix("\r") for line in read_text(path).split("\n")]
+
+
 def numbered_lines(path: Path) -> list[tuple[int, str]]:
     """Read the lines that are not blank, each with its number."""
-    lines = enumerate(read_text(path).split("\n"), 1)
-    return [(number, line.removesuffix("\r")) for number, line in lines if line.strip()]
+    return [(number, line) for number, line in enumerate(all_lines(path), 1) if line.strip()]
 
 
 def read_lines(path: Path) -> list[str]:

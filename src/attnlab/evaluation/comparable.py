@@ -6,7 +6,7 @@ from attnlab.errors import UserError
 from attnlab.evaluation.metrics import METRICS, Answers, Metric, check_answers, metric_called
 from attnlab.runs.directory import Run
 
-SPLITS = ("test", "dev", "held_out")
+SPLITS = ("test", "dev", "held_out", "held_out_text")
 
 
 def refuse_unfinished_and_double(runs: Sequence[Run]) -> None:

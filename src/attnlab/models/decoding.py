@@ -70,6 +70,56 @@ def sampler(generator: torch.Generator, *, temperature: float = 1.0) -> Choose:
     return draw
 
 
+def truncated_sampler(
+    generator: torch.Generator,
+    *,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float = 1.0,
+) -> Choose:
+    """Return a function that draws among the most likely tokens; the temperature acts first.
+
+    ``top_k`` keeps so many of them. ``top_p`` keeps the fewest that together are at least that
+    likely (nucleus sampling, Holtzman et al. 2020, arXiv:1904.09751), counted within ``top_k``.
+    """
+    draw = sampler(generator)
+
+    def choose(log_probabilities: Float[Tensor, "B V"]) -> Int[Tensor, " B"]:
+        # The likeliest stays at 0, so that no temperature is too small.
+        behind = log_probabilities - log_probabilities.max(-1, keepdim=True).values
+        weights = (behind / temperature).softmax(-1)
+        sorted_weights, order = weights.sort(stable=True, dim=-1, descending=True)
+        if top_k is not None:
+            sorted_weights[:, top_k:] = 0.0
+        shares = sorted_weights / sorted_weights.sum(-1, keepdim=True)
+        is_past = shares.cumsum(-1) - shares >= top_p  # those before it are likely enough
+        drawn = draw(sorted_weights.log().masked_fill(is_past, -math.inf))
+        chosen: Tensor = order.gather(1, drawn[:, None])[:, 0]
+        return chosen
+
+    return choose
+
+
+def write_on(
+    model: Writer, prompt: Sequence[int], *, max_new: int, choose: Choose = take_likeliest
+) -> Iterator[int]:
+    """Yield the tokens after one prompt as they are chosen, without an end of their own.
+
+    Past the model's positions, what stands furthest to the left is forgotten.
+    """
+    assert prompt, "a prompt needs a token to go on from"
+    tokens = list(prompt)
+    caches, read = model.new_caches(), 0
+    for _ in range(max_new):
+        if len(tokens) > model.max_len:
+            caches = None  # every token moves, so that nothing that was read before helps
+        first = read if caches else max(0, len(tokens) - model.max_len)
+        row = torch.tensor([tokens[first:]], device=_device(model))
+        read = len(tokens)
+        tokens.append(int(choose(_next_token(model, row, caches))))
+        yield tokens[-1]
+
+
 def continue_prompts(
     model: Writer,
     prompts: Sequence[Sequence[int]],
@@ -132,12 +182,11 @@ def _continue(
     for row, prompt in zip(rows, prompts, strict=True):
         row[: len(prompt)] = torch.tensor(list(prompt))
     caches, read = model.new_caches(), 0
-    # Chosen on the CPU, because not every device has float64.
     log_probability = torch.zeros(len(prompts), dtype=torch.float64)
     going = torch.ones(len(prompts), dtype=torch.bool)
     for position in range(int(lengths.min()), rows.shape[1]):
         unread = rows[:, read if caches else 0 : position].to(device)
-        log_probabilities = model(unread, caches)[:, -1].cpu().double().log_softmax(-1)
+        log_probabilities = _next_token(model, unread, caches)
         read, chosen = position, choose(log_probabilities)
         writes = going & (lengths <= position)  # the others still read their prompt
         likely = log_probabilities.gather(1, chosen[:, None])[:, 0]
@@ -165,11 +214,20 @@ def _slide(
     read, log_probability = len(tokens), 0.0
     while len(tokens) < read + max_new and (len(tokens) == read or tokens[-1] != stop):
         row = torch.tensor([tokens[-model.max_len :]], device=_device(model))
-        log_probabilities = model(row)[:, -1].cpu().double().log_softmax(-1)
+        log_probabilities = _next_token(model, row)
         chosen = choose(log_probabilities)
         log_probability += float(log_probabilities[0, chosen])
         tokens.append(int(chosen))
     return Continuation(_before(stop, tokens[read:]), math.exp(log_probability))
+
+
+def _next_token(
+    model: Writer, tokens: Int[Tensor, "B T"], caches: Sequence[Cache] | None = None
+) -> Float[Tensor, "B V"]:
+    """Return the log-probabilities of what follows each row, on the CPU in float64."""
+    # Chosen on the CPU, because not every device has float64.
+    logits: Tensor = model(tokens, caches)[:, -1].cpu().double()
+    return logits.log_softmax(-1)
 
 
 def _before(stop: int, tokens: list[int]) -> list[int]:

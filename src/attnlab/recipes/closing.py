@@ -33,12 +33,14 @@ def close_run(
     *,
     splits: Splits,
     train_gold: Sequence[str | None] = (),
+    scores: Mapping[str, Mapping[str, Any]] | None = None,
     **found: Any,
 ) -> None:
     """Write down what a run predicted and found; the record comes last and means finished.
 
     ``train_gold`` are the training answers; always giving the most common one is the baseline.
     Where none are known, the most common right answer is, which no constant answer can beat.
+    ``scores`` are those of splits whose rows are not answered right or wrong.
     """
     for split, rows in predictions.items():
         run.write_predictions(split, rows)
@@ -52,7 +54,8 @@ def close_run(
                 split: _score(rows, train_gold)
                 for split, rows in predictions.items()
                 if is_labelled(rows)
-            },
+            }
+            | dict(scores or {}),
             "test": "evaluated once" if "test" in predictions else "none",
             "ledger": splits.ledger(),
             **found,

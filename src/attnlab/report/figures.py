@@ -43,7 +43,7 @@ def curves(runs: Mapping[str, Sequence[Mapping[str, Any]]], *, per_epoch: float 
     logged = sorted({key for lines in runs.values() for line in lines for key in line})
     panels = [
         ("training loss", ["loss"]),
-        ("loss of an answer", [key for key in logged if key.endswith("_loss")]),
+        ("loss when evaluated", [key for key in logged if key.endswith("_loss")]),
         ("accuracy", [key for key in logged if key.endswith("_accuracy")]),
     ]
     panels = [(title, keys) for title, keys in panels if keys]

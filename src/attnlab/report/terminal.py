@@ -11,6 +11,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from attnlab.config import flatten
+from attnlab.evaluation.held_out_text import text_sentence
 from attnlab.evaluation.intervals import percent
 from attnlab.evaluation.metrics import metric_called
 from attnlab.report.document import Block, Figure, Heading, Sentences, Table
@@ -83,8 +84,10 @@ def run_story(run: Run) -> RenderableType:
 
 def scores_view(run: Run) -> RenderableType:
     """Show the scores of a finished run, what guessing would score, and warnings."""
+    sentences = (text_sentence(split, score) for split, score in run.record["scores"].items())
+    notes = [Text(sentence) for sentence in sentences if sentence]
     warnings = [Text(doubt, "red") for doubt in warnings_of(run)]
-    return Group(table_view(scores_table(run)), *warnings)
+    return Group(table_view(scores_table(run)), *notes, *warnings)
 
 
 def answers(rows: Sequence[dict[str, Any]]) -> RenderableType:

@@ -16,7 +16,7 @@ class Objective(Protocol):
     """Made from a corpus (a document a line), a tokenizer, and answers of training questions."""
 
     longest: int
-    """The most tokens that a row may have."""
+    """The most tokens that a model has to read of a row."""
 
     def rows(self, generator: "np.random.Generator") -> "Sequence[TokenRow]":
         """Draw the rows of one epoch."""

@@ -7,6 +7,7 @@ from pathlib import Path
 import torch
 from jaxtyping import Float
 
+from attnlab.data.entries import has_entries
 from attnlab.data.knowledge_files import Question
 from attnlab.data.tokenizer import PAD, SENTINEL
 from attnlab.errors import UserError
@@ -51,7 +52,7 @@ class QASession:
         # A corpus that is not `Name. Text` says nothing about whom it is about.
         known = [row["was_read"] for row in rows if "was_read" in row]
         has_names = not known or sum(known) > len(known) / 2
-        self.names = names_of(saved.corpus) if saved.corpus and has_names else None
+        self.names = names_of(saved.corpus) if has_names and has_entries(saved.corpus) else None
         self.thresholds: Thresholds | None = (
             choose_thresholds(column(rows, "confidence"), right(rows)) if rows else None
         )

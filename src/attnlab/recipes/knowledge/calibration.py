@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from attnlab.data.entries import split_name
+from attnlab.data.entries import has_entries, split_name
 from attnlab.data.knowledge_files import Question
 from attnlab.errors import UserError
 from attnlab.evaluation.calibration import CALIBRATION, UNSEEN, judge_confidence
@@ -38,7 +38,7 @@ def examine(
 
     ``calibration`` are answers about held-out training people from before, if none are asked now.
     """
-    names = names_of(corpus) if corpus else None
+    names = names_of(corpus) if has_entries(corpus) else None
     answers: dict[str, Sequence[dict[str, Any]]] = {
         split: with_signals(lm, questions, lm.ask(questions), samples=samples, names=names)
         for split, questions in eval_splits.items()

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from statistics import fmean
+from typing import Any
 
 from attnlab.checks.leakage import SECONDS_BEFORE_TRAINING, seconds_after_training
 from attnlab.data.batches import TokenRow
@@ -11,11 +12,13 @@ from attnlab.data.knowledge_files import Question
 from attnlab.data.objectives import OBJECTIVES, Objective
 from attnlab.data.tokenizer import Tokenizer
 from attnlab.errors import UserError
+from attnlab.evaluation.held_out_text import SPLIT as HELD_OUT_TEXT
 from attnlab.evaluation.metrics import ACCURACY
 from attnlab.models.next_token import NextToken
 from attnlab.randomness import rng
 from attnlab.recipes.closing import LAST_STEP, close_run
 from attnlab.recipes.knowledge.calibration import examine
+from attnlab.recipes.knowledge.held_out_text import HeldOutText
 from attnlab.recipes.knowledge.language_model import LanguageModel, check_questions
 from attnlab.recipes.knowledge.settings import ObjectiveSettings
 from attnlab.recipes.knowledge.texts import KnowledgeTexts
@@ -42,13 +45,16 @@ class LanguageModelTraining:
         for questions in texts.eval_splits.values():
             check_questions(lm, questions)
         longest = sorted(rows.rows(0), key=lambda row: -len(row.tokens))[:LEAK_ROWS]
-        self.leak_rows = [row.tokens for row in longest]
+        # measured in windows like those it learns from
+        end, block = texts.held_out_text or "", len(longest[0])
+        self.held_out_text = HeldOutText.of(end, lm.tokenizer, block=block)
+        self.leak_rows = [row.tokens[: lm.model.max_len] for row in longest]
         budget = SECONDS_BEFORE_TRAINING
         session.processes.from_lead(lambda: lm.leak(self.leak_rows, seconds=budget).to_dict())
 
     def task(self, training: TrainingSettings) -> NextToken:
         """Return what the loop trains."""
-        if training.patience and "held_out" not in self.texts.eval_splits:
+        if training.patience and not self._chooser:
             raise UserError(
                 f"training.patience = {training.patience} counts evaluations on held-out training"
                 " questions, but none are held out: set held_out as well."
@@ -62,10 +68,31 @@ class LanguageModelTraining:
         self.session.processes.from_lead(lambda: self._close(state, samples))
 
     def _evaluate(self, *, chooses: bool) -> Evaluation | None:
-        """Ask on the way; if it ``chooses`` the best step, then by held-out questions alone."""
+        """Measure on the way; if it ``chooses`` the best step, then by what is held out alone."""
+        logged = self._ask() | {
+            f"{HELD_OUT_TEXT}_{name}": value
+            for name, value in self.held_out_text.metrics(self.lm).items()
+        }
+        if not logged:
+            return None
+        score = {
+            "held_out": logged.get("held_out_accuracy"),
+            HELD_OUT_TEXT: -logged.get(f"{HELD_OUT_TEXT}_loss", 0.0),
+        }
+        return Evaluation(score.get(self._chooser) if chooses else None, logged)
+
+    @property
+    def _chooser(self) -> str:
+        """The split that may choose the step that is kept, if there is one."""
+        if "held_out" in self.texts.eval_splits:
+            return "held_out"
+        return HELD_OUT_TEXT if self.held_out_text.rows else ""
+
+    def _ask(self) -> dict[str, float]:
+        """Ask the questions of some splits, and as many of training."""
         asked = {s: q for s, q in self.texts.eval_splits.items() if s in ON_THE_WAY}
         if not asked:
-            return None
+            return {}
         smallest = min(map(len, asked.values()))
         asked = {"train": self.texts.train[:smallest], **asked}
         logged: dict[str, float] = {}
@@ -74,26 +101,32 @@ class LanguageModelTraining:
                 answers = self.lm.ask(questions)
                 logged[f"{split}_accuracy"] = ACCURACY.score(answers)
                 logged[f"{split}_loss"] = fmean(column(answers, "loss"))
-        return Evaluation(logged.get("held_out_accuracy") if chooses else None, logged)
+        return logged
 
     def _close(self, state: TrainingState, samples: int) -> None:
         lm, texts = self.lm, self.texts
         leak = lm.leak(self.leak_rows, seconds=seconds_after_training(state.seconds))
         with inference(lm.model, self.session.hardware):
             found = examine(lm, texts.eval_splits, samples=samples, corpus=texts.corpus)
+            read = self.held_out_text.predictions(lm)
         lm.save(self.session.run)
         close_run(
             self.session.run,
-            found.answers,
-            splits=texts.splits(),
+            {**found.answers, **({HELD_OUT_TEXT: read} if read else {})},
+            splits=texts.splits([row["input"] for row in read]),
+            scores={HELD_OUT_TEXT: self._text_score(read)} if read else {},
             train_gold=[question.answer for question in texts.train],
             confidence=found.confidence,
             leak=leak.to_dict(),
             has_read=bool(texts.corpus),
             steps_per_epoch=self.rows.per_epoch,
             **state.summary(),
-            chosen_on="held_out" if state.best_step is not None else LAST_STEP,
+            chosen_on=self._chooser if state.best_step is not None else LAST_STEP,
         )
+
+    def _text_score(self, read: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        learned = self.rows.rows(0)
+        return self.held_out_text.score(read, learned, len(self.lm.tokenizer))
 
 
 def build_objective(

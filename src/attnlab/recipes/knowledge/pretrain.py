@@ -10,7 +10,7 @@ from attnlab.recipes.knowledge.language_model_training import (
     mixed_rows,
 )
 from attnlab.recipes.knowledge.settings import PretrainSettings
-from attnlab.recipes.knowledge.texts import files_of, learn_tokenizer, read_texts
+from attnlab.recipes.knowledge.texts import files_of, learn_tokenizer, read_pretraining
 from attnlab.recipes.opening import Inputs, finished_run, open_run
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training.loop import train
@@ -22,9 +22,10 @@ def run_pretrain(job: str, settings: PretrainSettings, *, place: RunPlace, conso
     if done := finished_run(job, settings, place=place, files=inputs.files):
         return done
     with open_run(job, settings, inputs, place=place, console=console) as session:
-        texts, seed = read_texts(settings), settings.training.seed
+        texts, chosen = read_pretraining(settings, session)
+        seed = settings.training.seed
         tokenizer = learn_tokenizer(settings.tokenizer, texts, session)
-        objective = build_objective(settings.objective, texts.corpus, tokenizer, texts.train)
+        objective = build_objective(chosen, texts.corpus, tokenizer, texts.train)
         max_len = max(BLOCK, objective.longest)
         lm = new_language_model(settings.model, tokenizer, max_len=max_len, seed=seed)
         is_read_only = not settings.questions_write

@@ -15,6 +15,7 @@ from attnlab.recipes.knowledge.language_model import (
     load_language_model,
     saved_size,
 )
+from attnlab.recipes.knowledge.running_text import running_text_read_by
 from attnlab.recipes.knowledge.texts import characters_of
 from attnlab.runs.directory import RECORD, Run
 from attnlab.runs.files import sha256_of, to_json
@@ -92,7 +93,10 @@ def _read_by(run: Run) -> Sequence[str]:
     if not path.is_file() or not run.record["has_read"]:
         return []
     unchanged = resolved.get("data", {}).get("corpus") == sha256_of(path)
-    return read_corpus(path) if unchanged else []
+    if not unchanged:
+        return []
+    running = running_text_read_by(run, path)
+    return read_corpus(path) if running is None else running
 
 
 def _learned_by(run: Run) -> tuple[str, float] | None:

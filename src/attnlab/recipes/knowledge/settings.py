@@ -12,6 +12,7 @@ from attnlab.models.sizes import SIZES, ModelSettings, NGramTableSize
 from attnlab.training.settings import OptimizerSettings, ScheduleSettings, TrainingSettings
 
 HeldOut = Annotated[float, Interval(ge=0, lt=1)]
+AUTO = "auto"
 RECALL_TRAINING = TrainingSettings(
     length="4M tokens",
     optimizer=OptimizerSettings("muon", lr=0.02, options={"adamw_lr": 3e-3}),
@@ -33,8 +34,9 @@ class TokenizerSettings:
 class ObjectiveSettings:
     """What the model learns from the corpus."""
 
-    name: str = "salient_spans"
-    """Objective: salient_spans, span_corruption or text."""
+    name: str = AUTO
+    """Objective: auto, salient_spans, span_corruption, text (line by line) or running_text; auto is
+    salient_spans for a corpus of lines `Name. Text`, and running_text for any other."""
     options: dict[str, Any] = field(default_factory=dict)
     """Options of the objective by name, such as block for span_corruption."""
 
@@ -67,7 +69,9 @@ class PretrainSettings(LanguageModelSettings):
     """Everything about ``attnlab knowledge pretrain``."""
 
     corpus: str = ""
-    """File with one document per line; `Name. Text` for salient_spans."""
+    """File with one document per line, `Name. Text` for salient_spans; or any running text."""
+    text_held_out: HeldOut = 0.1
+    """Share of running text, at its end, to measure perplexity on; never trained on."""
     questions: str = ""
     """File of training questions to mix in, `question<TAB>answer`; optional."""
     questions_write: bool = False
@@ -118,6 +122,7 @@ class MajoritySettings:
 
 
 CHARACTERS = TokenizerSettings("characters")
+TEXT_MODEL = ModelSettings(128, 4, 4, attention=AttentionSettings(positions="rotary"))
 ALIGNED_SPANS = ObjectiveSettings("span_corruption", {"block": 128, "shift": len("Where was ")})
 COURSE_MODEL = replace(SIZES["course"], dropout=0.0)
 COURSE_OPTIMIZER = OptimizerSettings(
@@ -173,9 +178,19 @@ RECIPES = {
             ),
         ),
     ),
+    "text": Recipe(
+        PretrainSettings(
+            tokenizer=TokenizerSettings(size=1024),
+            objective=ObjectiveSettings("running_text"),
+            model=TEXT_MODEL,
+            training=replace(RECALL_TRAINING, length="1M tokens"),
+        ),
+        FinetuneSettings(tokenizer=TokenizerSettings(size=1024), model=TEXT_MODEL),
+    ),
 }
-"""recall: ours. course: the knowledge course's model,
-characters and objective, trained our way. original: its hyperparameters too, for many hours."""
+"""recall: ours. course: the knowledge course's model, characters and objective, trained our way.
+original: its hyperparameters too, for many hours. text: running text, without the n-gram table,
+which would learn it by heart."""
 
 
 def find_recipe(name: str, size: str | None = None) -> Recipe:

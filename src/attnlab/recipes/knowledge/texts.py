@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from attnlab.data.byte_pairs import BytePairTokenizer
@@ -10,11 +10,18 @@ from attnlab.data.characters import CharacterTokenizer
 from attnlab.data.knowledge_files import Question, read_corpus, read_questions
 from attnlab.data.tokenizer import Tokenizer
 from attnlab.errors import UserError
+from attnlab.evaluation.held_out_text import SPLIT as HELD_OUT_TEXT
 from attnlab.randomness import rng
 from attnlab.recipes.closing import Splits
 from attnlab.recipes.files import need
+from attnlab.recipes.knowledge.running_text import (
+    RUNNING_TEXT,
+    choose_objective,
+    running_text_parts,
+)
 from attnlab.recipes.knowledge.settings import (
     FinetuneSettings,
+    ObjectiveSettings,
     PretrainSettings,
     TokenizerSettings,
 )
@@ -34,10 +41,16 @@ class KnowledgeTexts:
     train: Sequence[Question]
     eval_splits: Mapping[str, Sequence[Question]]
     """By split: held_out, dev, test, unseen."""
+    held_out_text: str | None = None
+    """The end of a running text, which may be empty; None for a corpus of documents."""
 
-    def splits(self) -> Splits:
-        """Return the rows that the ledger compares; splits without any are left out."""
-        return question_splits({"train": self.train, **self.eval_splits})
+    def splits(self, windows: Sequence[str] = ()) -> Splits:
+        """Return the rows that the ledger compares; splits without any are left out.
+
+        ``windows`` are those of the held-out text: rows like the others, without an answer.
+        """
+        text = [Question(window, None, "held-out text") for window in windows]
+        return question_splits({"train": self.train, **self.eval_splits, HELD_OUT_TEXT: text})
 
 
 def question_splits(splits: Mapping[str, Sequence[Question]]) -> Splits:
@@ -75,6 +88,17 @@ def read_texts(settings: PretrainSettings | FinetuneSettings) -> KnowledgeTexts:
     return KnowledgeTexts(corpus, train, asked)
 
 
+def read_pretraining(
+    settings: PretrainSettings, session: Session
+) -> tuple[KnowledgeTexts, ObjectiveSettings]:
+    """Decide what is learned from the corpus, and read the files accordingly."""
+    chosen, texts = choose_objective(settings, session), read_texts(settings)
+    if chosen.name == RUNNING_TEXT:
+        learned, held_out = running_text_parts(Path(settings.corpus), settings.text_held_out)
+        texts = replace(texts, corpus=learned, held_out_text=held_out)
+    return texts, chosen
+
+
 def learn_tokenizer(
     settings: TokenizerSettings, texts: KnowledgeTexts, session: Session
 ) -> Tokenizer:
@@ -91,9 +115,12 @@ def learn_tokenizer(
 def tokenizer_of(settings: TokenizerSettings, texts: KnowledgeTexts) -> Tokenizer:
     """Make the tokenizer of a corpus."""
     if settings.kind == "characters":
-        return characters_of(texts.corpus)
+        return characters_of([*texts.corpus, texts.held_out_text or ""])
     pieces = [part for q in texts.train for part in (q.text, q.answer or "")]
-    return BytePairTokenizer.of([*texts.corpus, *pieces], size=settings.size)
+    if texts.held_out_text is None:
+        return BytePairTokenizer.of([*texts.corpus, *pieces], size=settings.size)
+    text = LINE_END.join(texts.corpus)
+    return BytePairTokenizer.of([text, *pieces], size=settings.size, adds_space=False)
 
 
 def characters_of(corpus: Sequence[str]) -> Tokenizer:

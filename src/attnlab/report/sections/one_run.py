@@ -5,6 +5,7 @@ from typing import Any
 
 from attnlab.evaluation.accuracy import against_guessing
 from attnlab.evaluation.comparable import SPLITS
+from attnlab.evaluation.held_out_text import text_sentence
 from attnlab.evaluation.ledger import ledger_notes
 from attnlab.report import figures
 from attnlab.report.calibration import calibration_blocks
@@ -26,6 +27,7 @@ def summary(runs: Sequence[Run]) -> Iterator[Block]:
         for split, score in scores.items()
         if run.has_predictions(split)
     ]
+    lines += [text_sentence(split, score) for split, score in scores.items()]
     best, split = run.record.get("best_step"), run.record.get("chosen_on", "dev")
     if best is not None and split in scores:
         lines.append(

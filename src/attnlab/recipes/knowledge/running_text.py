@@ -1,0 +1,58 @@
+"""Running text instead of entries: noticed before training, its end cut off to be held out."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from attnlab.data.entries import has_entries
+from attnlab.data.held_out_text import hold_out_end
+from attnlab.data.knowledge_files import read_corpus, read_running_text
+from attnlab.errors import UserError
+from attnlab.evaluation.intervals import percent
+from attnlab.recipes.knowledge.settings import AUTO, ObjectiveSettings, PretrainSettings
+from attnlab.runs.directory import Run
+from attnlab.training.session import Session
+
+ENTRIES, RUNNING_TEXT = "salient_spans", "running_text"
+"""What ``auto`` comes to for a corpus of lines ``Name. Text``, and for any other."""
+OBJECTIVE = "objective"
+
+
+def choose_objective(settings: PretrainSettings, session: Session) -> ObjectiveSettings:
+    """Decide what ``auto`` means for the corpus, once in the life of a run; announce plain text."""
+    chosen, path = settings.objective, Path(settings.corpus)
+
+    def decide() -> str:
+        if chosen.name != AUTO:
+            return chosen.name
+        return ENTRIES if has_entries(read_corpus(path)) else RUNNING_TEXT
+
+    name = session.resolve_once(OBJECTIVE, decide)
+    if name == RUNNING_TEXT:
+        session.say(_notice(path, settings.text_held_out))
+    return replace(chosen, name=name)
+
+
+def _notice(path: Path, share: float) -> str:
+    """Say in a line what plain text is trained on and measured on."""
+    seen = ":" if has_entries(read_corpus(path)) else " has no lines that begin with a name:"
+    held_out = f"the last {percent(share)} is" if share else "nothing is"
+    return f"{path.name}{seen} training on plain text; {held_out} held out for perplexity."
+
+
+def running_text_read_by(run: Run, path: Path) -> list[str] | None:
+    """Return the text that a run has learned from; None if it read a corpus of entries."""
+    if run.config["resolved"].get(OBJECTIVE) != RUNNING_TEXT:
+        return None
+    return running_text_parts(path, float(run.config["settings"]["text_held_out"]))[0]
+
+
+def running_text_parts(path: Path, share: float) -> tuple[list[str], str]:
+    """Return the lines to learn from, and the held-out end."""
+    learned, held_out = hold_out_end(read_running_text(path), share)
+    if not learned.strip() or (share and not held_out.strip()):
+        raise UserError(
+            f"{path} is too short: text_held_out = {share} leaves no text to"
+            f" {'measure on' if learned.strip() else 'learn from'}. Give a longer text, or"
+            " text_held_out=0 to hold nothing out."
+        )
+    return learned.split("\n"), held_out

@@ -1,0 +1,51 @@
+"""Perplexity and bits per character of held-out text, against sums by hand."""
+
+import math
+
+import pytest
+
+from attnlab.evaluation.held_out_text import (
+    perplexity_of_frequencies,
+    score_text,
+    text_metrics,
+    text_sentence,
+)
+
+ROWS = [
+    {"id": "a", "loss": 6.0, "tokens": 4},
+    {"id": "b", "loss": 3.0, "tokens": 2},
+    {"id": "c", "loss": 1.0, "tokens": 1},
+]
+
+
+def test_perplexity_and_bits_are_those_of_the_sums() -> None:
+    score = score_text(ROWS, characters=20, guessing=9.0)
+    assert score["value"] == pytest.approx(math.exp(10 / 7), rel=1e-12)
+    assert score["loss"] == pytest.approx(10 / 7, rel=1e-12)
+    assert score["bits_per_character"] == pytest.approx(10 / math.log(2) / 20, rel=1e-12)
+    assert (score["n"], score["tokens"], score["characters"]) == (3, 7, 20)
+    low, high = score["interval"]
+    assert math.exp(1.0) <= low < score["value"] < high <= math.exp(1.5)
+    assert score["baseline"] == {"name": "token frequencies", "value": 9.0}
+    assert score["verdict"] is None
+    assert text_metrics(ROWS, characters=20)["loss"] == score["loss"]
+
+
+def test_a_model_no_better_than_frequencies_did_not_learn() -> None:
+    score = score_text(ROWS, characters=20, guessing=math.exp(10 / 7) - 0.01)
+    assert score["verdict"].startswith("did not learn: knowing how often each token occurs")
+
+
+def test_frequencies_are_counted_with_one_more_and_the_first_token_is_given() -> None:
+    learned, asked = [[0, 0, 1], [0]], [[1, 0, 2], [2, 1]]
+    # of 4 tokens and a vocabulary of 3: 0 has 4/7, 1 has 2/7, 2 has 1/7
+    expected = math.exp(-(math.log(4 / 7) + math.log(1 / 7) + math.log(2 / 7)) / 3)
+    found = perplexity_of_frequencies(learned, asked, vocab_size=3)
+    assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_only_a_perplexity_of_text_has_a_sentence() -> None:
+    told = text_sentence("held_out_text", score_text(ROWS, characters=20, guessing=9.0))
+    assert told is not None
+    assert told.startswith("On held_out_text: 0.72 bits per character, over 7 tokens of text (20")
+    assert text_sentence("test", {"metric": "accuracy", "value": 0.5}) is None
