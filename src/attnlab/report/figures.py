@@ -17,6 +17,8 @@ COLORS = ("#3b82c4", "#d9772b", "#459a55", "#a267b5", "#b58a1f", "#c85d72")
 STROKES: Final = ("-", "--", ":")
 PAGE_WIDTH = 920 / 96
 """Inches; a figure this wide fills a page, and its text then has the size of the page's text."""
+LONGEST_NAME = 30
+"""Characters; what fits a legend on a phone."""
 LINE = 0.24
 """Inches that a line of text takes."""
 STYLE: Any = {
@@ -105,5 +107,10 @@ def _legend_columns(names: Sequence[str], *, width: float) -> int:
 
 
 def plain(name: str) -> str:
-    """Keep matplotlib from reading a name as mathematics, or as not meant for the legend."""
+    """Cut a long name in the middle, and keep matplotlib from reading it as mathematics.
+
+    A name that starts with an underscore would be left out of the legend.
+    """
+    if len(name) > LONGEST_NAME:
+        name = f"{name[: LONGEST_NAME - 12]}…{name[-11:]}"
     return name.replace("$", r"\$").replace("_", "\u200b_", 1)
