@@ -45,7 +45,9 @@ figcaption, footer { opacity: .8; }
           --warn: #a33a2c; }
   main { max-width: none; padding: 0; }
   .scroll { overflow: visible; background: none; }
-  th, td, td.long { white-space: normal; overflow-wrap: anywhere; min-width: 0; }
+  th, td, td.long { white-space: normal; overflow-wrap: break-word; min-width: 0; }
+  td.long { overflow-wrap: anywhere; }
+  table { font-size: .85rem; }
   figure, tr, .warning { break-inside: avoid; }
   h2 { break-after: avoid; } }
 """
