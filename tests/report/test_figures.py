@@ -77,6 +77,8 @@ def test_on_a_phone_panels_stand_below_each_other_and_the_figure_itself_is_uncha
     upper, lower = (axes.get_position() for axes in narrow.axes)
     assert upper.y0 > lower.y1
     assert len(narrow.legends[0].get_texts()) == 2
+    assert narrow.axes[0].get_title(loc="left") == figure.axes[0].get_title(loc="left")
+    assert {axes._left_title.get_fontweight() for axes in narrow.axes} == {"bold"}  # type: ignore[attr-defined]
     as_svg(figure)  # lays it out again, which moves an edge by a thousandth at most
     after = [axes.get_position().bounds for axes in figure.axes]
     assert np.array(after) == pytest.approx(np.array(before), abs=2e-3)

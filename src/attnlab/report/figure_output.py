@@ -54,10 +54,10 @@ def for_a_phone(figure: Figure) -> Figure:
         for number, axes in enumerate(narrow.axes):
             axes.set_subplotspec(grid[number])
         height *= len(places)
-    for axes in narrow.axes:
-        axes.set_title(textwrap.fill(axes.get_title(loc="left"), TITLE_LENGTH), loc="left")
     narrow.set_size_inches(PHONE_WIDTH, height + legend_height(names, width=PHONE_WIDTH))
     with mpl.rc_context(STYLE):
+        for axes in narrow.axes:
+            axes.set_title(textwrap.fill(axes.get_title(loc="left"), TITLE_LENGTH), loc="left")
         legend_below(narrow, looks, names)
     return narrow
 
