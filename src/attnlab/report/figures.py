@@ -5,9 +5,7 @@ from math import ceil
 from typing import Any, Final
 
 import matplotlib as mpl
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.container import Container
 from matplotlib.figure import Figure
 from matplotlib.ticker import StrMethodFormatter
 
@@ -89,7 +87,7 @@ def _score_bar(axis: Axes, row: int, condition: Condition, *, unit: int) -> None
     )
 
 
-def legend_below(figure: Figure, looks: Sequence[Artist | Container], names: Sequence[str]) -> None:
+def legend_below(figure: Figure, looks: Sequence[Any], names: Sequence[str]) -> None:
     """Put a legend below all panels, in as many columns as fit."""
     if names:
         columns = _legend_columns(names, width=figure.get_figwidth())
