@@ -5,11 +5,12 @@ TORCH_INDEX ?=
 
 BIN := .venv/bin
 READY := .venv/.ready
+NOTEBOOK_READY := .venv/.notebook-ready
 # One core per test: two tests that both use all cores would slow each other down.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-precision test-slow bench equal architecture courses course-knowledge results docs clean
+.PHONY: help setup demo check test test-precision test-slow bench equal architecture courses course-knowledge notebook results docs clean
 
 help:  ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F '\t' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -59,6 +60,15 @@ courses: $(READY)  ## generate the courses' notebooks from their sources
 
 course-knowledge: $(READY)  ## run every command of the knowledge course on a small made-up world, and its grader
 	PATH="$(CURDIR)/$(BIN):$$PATH" courses/knowledge/walk_through.sh runs/course-knowledge
+
+# JupyterLab is installed when it is first wanted, so that nothing else waits for it.
+$(NOTEBOOK_READY): $(READY)
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[notebook]'
+	@touch $@
+
+# The notebooks are in the repository; they are not generated here, which would undo a student's work.
+notebook: $(NOTEBOOK_READY)  ## open the courses' notebooks in JupyterLab: make notebook ARGS=--no-browser
+	$(BIN)/jupyter-lab --notebook-dir courses $(ARGS)
 
 results: $(READY)  ## list the measured results, the command for each, and how long it takes
 	@$(BIN)/python benchmarks/results.py list

@@ -2,8 +2,6 @@
 
 import json
 import re
-import shutil
-import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -65,7 +63,7 @@ def test_a_report_of_one_run_is_self_contained_and_complete(tmp_path: Path) -> N
         assert part in text, part
     assert "&lt;b&gt;&amp;" in text
     assert re.findall(r"<svg[^>]*>", text)
-    assert text.count("<svg") == 1
+    assert text.count("<svg") == 2, "for a desk and for a phone"
     for kind in ("png", "svg"):
         assert (page.parent / "figures" / f"curves.{kind}").stat().st_size > 1000
 
@@ -149,37 +147,3 @@ def test_runs_that_cannot_be_told_of_are_refused(tmp_path: Path) -> None:
         report_on([bare.path], None, as_markdown=False)
     with pytest.raises(UserError, match="the run mine is given more than once"):
         report_on([run.path, run.path], None, as_markdown=False)
-
-
-PROBE = (
-    "<script>addEventListener('load', () => { document.title ="
-    " [document.documentElement.scrollWidth, innerWidth,"
-    " getComputedStyle(document.body).backgroundColor].join('|') })</script>"
-)
-
-
-@pytest.mark.skipif(not shutil.which("chromium"), reason="needs chromium")
-@pytest.mark.parametrize("width", [1200, 500], ids=["wide", "narrow"])
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_a_browser_shows_the_page_without_scrolling_sideways(
-    width: int, dark: bool, tmp_path: Path
-) -> None:
-    page = report_on([make_run(tmp_path, "a-long-name-" * 9, 33).path], None, as_markdown=False)
-    probed = tmp_path / "probed.html"
-    probed.write_text(page.read_text(encoding="utf-8").replace("</head>", f"{PROBE}</head>"))
-    flags = ["--blink-settings=preferredColorScheme=0"] if dark else []
-    done = subprocess.run(
-        ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
-         "--disable-background-networking", "--disable-component-update", "--disable-sync",
-         f"--user-data-dir={tmp_path / 'profile'}", f"--window-size={width},900",
-         "--enable-logging=stderr", *flags, "--dump-dom", probed.as_uri()],
-        capture_output=True, text=True, timeout=90,
-    )  # fmt: skip
-    if done.returncode and not done.stdout:
-        pytest.skip(f"chromium does not start here: {done.stderr[-200:]}")
-    title = re.search(r"<title>(\d+)\|(\d+)\|rgb\((\d+)", done.stdout)
-    assert title, done.stderr
-    needed, there, brightness = map(int, title.groups())
-    assert needed <= there == width
-    assert (brightness < 100) == dark
-    assert "Uncaught" not in done.stderr

@@ -1,17 +1,20 @@
 """The attention lab on a terminal and in figures."""
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from math import prod
 from typing import Any
 
 import matplotlib as mpl
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, StrMethodFormatter
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from attnlab.checks.cost import Cost, Growth, growth
 from attnlab.checks.findings import Finding
-from attnlab.report.figures import COLORS, STROKES, STYLE
+from attnlab.report.figures import COLORS, PAGE_WIDTH, STROKES, STYLE, legend_below, legend_height
 from attnlab.report.terminal import add_row, table_of
 
 LONG = 512
@@ -109,32 +112,43 @@ def _growth_words(found: Growth | None) -> str:
 
 
 def costs_figure(costs: Sequence[Cost]) -> Figure:
-    """Draw seconds and memory against the length, both axes logarithmic."""
-    names = list(dict.fromkeys(cost.name for cost in costs))
+    """Draw milliseconds and megabytes against the length, all axes logarithmic."""
+    looks = cycle([(stroke, color) for stroke in STROKES for color in COLORS])
+    names = dict(zip(dict.fromkeys(cost.name for cost in costs), looks, strict=False))
+    labels = [_with_growth(name, growth(costs, name, above=LONG)) for name in names]
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(9, 4.2 + 0.1 * len(names)), layout="constrained")
-        for axis, what in zip(figure.subplots(1, 2), ("seconds", "peak_bytes"), strict=True):
-            for index, name in enumerate(names):
-                own = [cost for cost in costs if cost.name == name]
-                grows = growth(costs, name, above=LONG)
-                axis.loglog(
-                    [cost.length for cost in own],
-                    [getattr(cost, what) for cost in own],
-                    color=COLORS[index % len(COLORS)],
-                    linestyle=STROKES[index // len(COLORS) % len(STROKES)],
-                    marker=".",
-                    label=name
-                    if grows is None or grows.is_open
-                    else f"{name} (n^{grows.exponent:.2f})",
-                )
-            axis.set_xlabel("n tokens")
-            axis.set_ylabel(
-                "seconds, forward and backward" if what == "seconds" else "bytes at once"
-            )
-            axis.set_xscale("log", base=2)
-        handles, labels = figure.axes[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=3)
+        size = (PAGE_WIDTH, 4.0 + legend_height(labels, width=PAGE_WIDTH))
+        figure = Figure(figsize=size, layout="constrained")
+        times, memory = figure.subplots(1, 2)
+        for name, (stroke, color) in names.items():
+            own = [cost for cost in costs if cost.name == name]
+            lengths = [cost.length for cost in own]
+            look: Any = {"color": color, "linestyle": stroke, "marker": "."}
+            times.plot(lengths, [1e3 * cost.seconds for cost in own], **look)
+            memory.plot(lengths, [cost.peak_bytes / 1e6 for cost in own], **look)
+        times.set_title("Time, forward and backward (ms)")
+        memory.set_title("Peak memory (MB)")
+        for axis in (times, memory):
+            _log_axes(axis, sorted({cost.length for cost in costs}))
+        legend_below(figure, times.get_lines(), labels)
     return figure
+
+
+def _log_axes(axis: Axes, lengths: Sequence[int]) -> None:
+    """Label logarithmic axes with numbers as people write them: 64, 1,024, 0.5."""
+    axis.set_xscale("log", base=2)
+    axis.set_yscale("log")
+    axis.set_xlabel("tokens")
+    axis.set_xticks(lengths, [f"{length:,}" for length in lengths])
+    axis.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=12))
+    axis.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+    axis.minorticks_off()
+
+
+def _with_growth(name: str, found: Growth | None) -> str:
+    if found is None or found.is_open:
+        return name
+    return f"{name} (n^{found.exponent:.2f})"
 
 
 def _flowing(docstring: str) -> str:

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from attnlab.evaluation.calibration import column, right
 from attnlab.evaluation.confidence import risk_coverage
-from attnlab.report.figures import COLORS, INK, STYLE
+from attnlab.report.figures import COLORS, INK, STYLE, legend_below
 
 Rows = Sequence[Mapping[str, Any]]
 UNDRAWN = "▯"
@@ -20,7 +20,7 @@ UNDRAWN = "▯"
 def risk_coverage_figure(splits: Mapping[str, Rows], promises: Mapping[str, Any]) -> Figure:
     """Draw the error among the answers given against how many are given, and the threshold."""
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(6.5, 3.6), layout="constrained")
+        figure = Figure(figsize=(7.5, 3.8), layout="constrained")
         axis = figure.subplots()
         for colour, (split, rows) in zip(COLORS, splits.items(), strict=False):
             curve = risk_coverage(column(rows, "confidence"), right(rows))
@@ -29,11 +29,11 @@ def risk_coverage_figure(splits: Mapping[str, Rows], promises: Mapping[str, Any]
             if kept and kept["n"]:
                 point = 100 * kept["coverage"], 100 * (1 - kept["value"])
                 axis.plot(*point, "o", color=colour, label=f"{split}: what counts as retrieved")
-        axis.set_xlabel("answers given, most confident first (%)")
-        axis.set_ylabel("wrong answers among them (%)")
+        axis.set_title("Error rate (%)")
+        axis.set_xlabel("answers given (%), surest first")
         axis.set_xlim(0, 100)
         axis.set_ylim(bottom=0)
-        axis.legend()
+        legend_below(figure, *axis.get_legend_handles_labels())
     return figure
 
 
@@ -43,20 +43,22 @@ def looks_figure(
     """Draw where each token of the answer looked, one panel per layer, mean of all heads."""
     shown = [_plain(token) for token in tokens]
     askers = list(range(n_question - 1, len(tokens)))
-    height = 1.2 + 0.28 * len(askers)
+    tall = 0.1 * max(map(len, shown))
+    height = 1.0 + tall + 0.3 * len(askers)
     with mpl.rc_context(STYLE | {"axes.grid": False}):
         figure = Figure(
-            figsize=(max(6.0, 1.5 + 0.27 * len(tokens)), height * len(weights)),
+            figsize=(max(6.0, 2.5 + 0.3 * len(tokens)), 0.4 + height * len(weights)),
             layout="constrained",
         )
+        figure.suptitle("Where each token of the answer looked (mean of the heads)")
         axes = figure.subplots(len(weights), 1, squeeze=False)[:, 0]
         for number, (axis, layer) in enumerate(zip(axes, weights, strict=True), 1):
-            mean = np.asarray(layer).mean(axis=0)[askers]
+            mean = 100 * np.asarray(layer).mean(axis=0)[askers]
             image = axis.imshow(mean, aspect="auto", cmap="Blues", vmin=0, vmax=mean.max())
-            axis.set_xticks(range(len(tokens)), shown, fontsize=8)
-            axis.set_yticks(range(len(askers)), [f"after {shown[i]}" for i in askers], fontsize=8)
+            axis.set_xticks(range(len(tokens)), shown, rotation=90 if tall > 0.1 else 0)
+            axis.set_yticks(range(len(askers)), [f"after {shown[i]}" for i in askers])
             axis.axvline(n_question - 0.5, color=INK, linewidth=0.8)
-            axis.set_title(f"layer {number}: attention weights, mean of the heads", fontsize=9)
+            axis.set_title(f"layer {number}: attention weight (%)")
             figure.colorbar(image, ax=axis, fraction=0.03)
     return figure
 

@@ -7,11 +7,12 @@ from matplotlib.figure import Figure as MatplotlibFigure
 
 from attnlab import __version__
 from attnlab.errors import UserError
-from attnlab.report import figures, html, markdown
+from attnlab.report import html, markdown
 from attnlab.report.document import Document, Figure
+from attnlab.report.figure_output import as_png, as_svg
 from attnlab.runs.files import naming_the_path, replace_file
 
-FIGURE_KINDS = {".png": figures.as_png, ".svg": figures.as_svg}
+FIGURE_KINDS = {".png": as_png, ".svg": as_svg}
 
 
 def check_figure_path(path: Path) -> None:
@@ -40,7 +41,7 @@ def save(document: Document, folder: Path, *, as_markdown: bool) -> Path:
         (folder / "figures").mkdir(parents=True, exist_ok=True)
     for block in document.blocks:
         if isinstance(block, Figure):
-            replace_file(folder / "figures" / f"{block.name}.png", figures.as_png(block.figure))
-            replace_file(folder / "figures" / f"{block.name}.svg", figures.as_svg(block.figure))
+            replace_file(folder / "figures" / f"{block.name}.png", as_png(block.figure))
+            replace_file(folder / "figures" / f"{block.name}.svg", as_svg(block.figure))
     replace_file(page, text.encode())
     return page

@@ -41,7 +41,7 @@ def explain_kqv(
         parts=[_without(without_matrices(beta), beta)],
         data={"beta": beta},
         panels=[
-            Heat(f"weights at β = {beta:g}", contexts.weights, ["$x_1$", "$x_2$", "$x_3$"]),
+            Heat(f"β = {beta:g}", contexts.weights, ["$x_1$", "$x_2$", "$x_3$"]),
             Curves("β², β the length of the words", "largest error of the context", lines, "y"),
         ],
         answer=answer,

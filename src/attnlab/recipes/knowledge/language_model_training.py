@@ -59,7 +59,7 @@ class LanguageModelTraining:
                 f"training.patience = {training.patience} counts evaluations on held-out training"
                 " questions, but none are held out: set held_out as well."
             )
-        # Chosen by held-out people, a step would flatter what they say about confidence.
+        # Chosen by held-out people, a step would make what they say of confidence optimistic.
         evaluate = partial(self._evaluate, chooses=training.patience > 0)
         return NextToken(self.lm.model, self.rows, evaluate=evaluate)
 

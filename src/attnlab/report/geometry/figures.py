@@ -29,7 +29,7 @@ def draw(explained: Explanation) -> Figure:
     if not drawn:
         raise UserError("there is nothing to draw: no weights, and more than three dimensions.")
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(0.6 + 4.2 * len(drawn), 4.0), layout="constrained")
+        figure = Figure(figsize=(0.6 + 4.6 * len(drawn), 4.6), layout="constrained")
         grid = figure.add_gridspec(1, len(drawn))
         for i, panel in enumerate(drawn):
             DRAW[type(panel)](figure, grid[0, i], panel)

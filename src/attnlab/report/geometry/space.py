@@ -10,6 +10,7 @@ from scipy.spatial import ConvexHull, QhullError
 
 from attnlab.geometry.panels import Space
 from attnlab.report.figures import COLORS, INK
+from attnlab.report.geometry.charts import legend_above
 
 MOST_DIMENSIONS = 3
 MARKERS = "*X"
@@ -39,15 +40,8 @@ def space(figure: Figure, place: SubplotSpec, panel: Space) -> None:
     if is_solid:
         elevation, azimuth = _best_view(np.vstack([points, 0 * points[:1], *tips[:1]]))
         axis.view_init(elev=elevation, azim=azimuth)
-    _legend(axis, panel)
-
-
-def _legend(axis: Any, panel: Space) -> None:
-    """Put the title and the names above the points."""
-    title = f"{panel.what} with their hull{', directions of queries' if panel.directions else ''}"
-    place: Any = {"loc": "lower left", "bbox_to_anchor": (0, 1), "alignment": "left"}
-    look: Any = {"ncols": 2, "fontsize": 8, "title": title, "title_fontsize": 9}
-    axis.legend(*axis.get_legend_handles_labels(), **place, **look)
+    title = f"{panel.what} with their hull{', and queries' if panel.directions else ''}"
+    legend_above(axis, title.capitalize())
 
 
 def _at_least_two(numbers: np.ndarray) -> np.ndarray:
@@ -85,7 +79,7 @@ def _names(axis: Any, keys: np.ndarray, reach: float, letter: str) -> None:
         away = np.array(key) - middle
         away = away / (float(np.linalg.norm(away)) or 1.0)
         spot = np.array(key) + (0.13 if len(key) == 2 else 0.2) * reach * away
-        look = {"ha": "center", "va": "center", "fontsize": 9, "zorder": 5}
+        look = {"ha": "center", "va": "center", "zorder": 5}
         axis.text(*spot, ", ".join(names), path_effects=halo, **look)
 
 

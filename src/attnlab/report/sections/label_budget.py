@@ -8,7 +8,7 @@ from matplotlib.figure import Figure as MatplotlibFigure
 from attnlab.evaluation.comparable import aligned_answers, common_metric, common_split
 from attnlab.evaluation.comparison import Comparison, compare
 from attnlab.report.document import Block, Figure, Heading
-from attnlab.report.figures import COLORS, STYLE
+from attnlab.report.figures import COLORS, STYLE, legend_below
 from attnlab.report.sections import Section
 from attnlab.report.sections.comparison import comparison_blocks
 from attnlab.report.sections.one_run import curves
@@ -26,7 +26,9 @@ def by_budget(runs: Sequence[Run]) -> dict[str, Comparison]:
     for run in runs:
         groups.setdefault(int(run.config["settings"]["labels"]), []).append(run)
     order = sorted(groups, key=lambda labels: (labels == 0, labels))
-    return {str(labels or ALL): compare(groups[labels], split=split) for labels in order}
+    return {
+        f"{labels:,}" if labels else ALL: compare(groups[labels], split=split) for labels in order
+    }
 
 
 def summary(runs: Sequence[Run]) -> Iterator[Block]:
@@ -51,7 +53,7 @@ def budget_figure(comparisons: dict[str, Comparison], runs: Sequence[Run]) -> Ma
             point = (place, condition.score, *condition.interval)
             lines.setdefault(alphas[condition.runs[0]], []).append(point)
     with mpl.rc_context(STYLE):
-        figure = MatplotlibFigure(figsize=(6.5, 3.8), layout="constrained")
+        figure = MatplotlibFigure(figsize=(7.5, 3.8), layout="constrained")
         axis = figure.subplots()
         for number, alpha in enumerate(sorted(lines)):
             places, scores, lows, highs = zip(*lines[alpha], strict=True)
@@ -76,8 +78,9 @@ def budget_figure(comparisons: dict[str, Comparison], runs: Sequence[Run]) -> Ma
             axis.axhline(100 * baseline["value"], color=COLORS[5], linewidth=1, label="guessing")
         axis.set_xticks(range(len(comparisons)), list(comparisons))
         axis.set_xlabel("labelled training texts")
-        axis.set_ylabel(f"accuracy on {first.split} (%)")
-        axis.legend()
+        axis.set_xlim(-0.5, len(comparisons) - 0.5)
+        axis.set_title(f"Accuracy on {first.split} (%)")
+        legend_below(figure, *axis.get_legend_handles_labels())
     return figure
 
 

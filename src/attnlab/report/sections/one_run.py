@@ -7,7 +7,7 @@ from attnlab.evaluation.accuracy import against_guessing
 from attnlab.evaluation.comparable import SPLITS
 from attnlab.evaluation.held_out_text import text_sentence
 from attnlab.evaluation.ledger import ledger_notes
-from attnlab.report import figures
+from attnlab.report import training_curves
 from attnlab.report.calibration import calibration_blocks
 from attnlab.report.document import Block, Figure, Heading, Sentences, Table
 from attnlab.report.sections import Section
@@ -55,7 +55,7 @@ def curves(runs: Sequence[Run]) -> Iterator[Block]:
         per_epoch = rates.pop() if len(rates) == 1 else None
         yield Heading("Training curves")
         caption = "Training loss; loss and accuracy on train and dev where they were evaluated."
-        yield Figure("curves", caption, figures.curves(logs, per_epoch=per_epoch))
+        yield Figure("curves", caption, training_curves.curves(logs, per_epoch=per_epoch))
 
 
 def _samples(run: Run) -> Iterator[Block]:
