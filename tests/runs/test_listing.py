@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from attnlab.runs.directory import Run, RunPlace
-from attnlab.runs.listing import list_runs, locate
+from attnlab.runs.listing import list_runs
+from attnlab.runs.lookup import find_run
 
 
 def begin(root: Path, name: str) -> Run:
