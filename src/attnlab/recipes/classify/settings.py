@@ -5,6 +5,7 @@ from typing import Annotated
 
 from annotated_types import Ge, Gt, Interval, Len
 
+from attnlab.runs.lookup import RunReference
 from attnlab.training.settings import OptimizerSettings, ScheduleSettings, TrainingSettings
 
 MODEL = "model"
@@ -66,7 +67,7 @@ class ClassifySettings:
 class PredictSettings:
     """Everything about ``attnlab classify predict``."""
 
-    run: str = ""
+    run: Annotated[str, RunReference()] = ""
     """The finished run whose classifier to use."""
     texts: str = ""
     """File of texts, with or without labels."""
