@@ -18,7 +18,9 @@ METRIC = typer.Option(
     metavar="accuracy|f1|perplexity",
 )
 OUT = typer.Option(help="Folder for the page; without it, report/ in the first run.")
-SORT = typer.Option(help="Order of the lines; age has the newest first.", metavar="age|name|job|score")
+SORT = typer.Option(
+    help="Order of the lines; age has the newest first.", metavar="age|name|job|score"
+)
 FILTER = typer.Option(
     "--filter",
     help="Only runs with this job, model, name, state or setting; can be repeated.",

@@ -43,7 +43,10 @@ def _parts(first: Run, second: Run) -> dict[str, tuple[Any, Any]]:
     one, two = first.config, second.config
     versions = [run.record.get("versions", {}) if run.finished else {} for run in (first, second)]
     return {
-        "settings": ({"job": one["job"], **one["settings"]}, {"job": two["job"], **two["settings"]}),
+        "settings": (
+            {"job": one["job"], **one["settings"]},
+            {"job": two["job"], **two["settings"]},
+        ),
         "resolved": (one["resolved"], two["resolved"]),
         "versions": (versions[0], versions[1]),
     }

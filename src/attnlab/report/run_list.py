@@ -93,9 +93,7 @@ def study_line(study: Study, runs: Sequence[Run], root: Path) -> Line:
         model=f"best of {len(scored)}" if best else f"{total} cells",
         state=FINISHED if is_finished else RUNNING if is_running else STOPPED,
         progress="" if is_finished else f"{done} of {total} cells",
-        changed=max(
-            (cell.changed for cell in cells), default=(study.path / STUDY).stat().st_mtime
-        ),
+        changed=max((cell.changed for cell in cells), default=(study.path / STUDY).stat().st_mtime),
         settings=read_json(study.path / STUDY).get("settings") or {},
         resolved={},
         split=best.split if best else None,

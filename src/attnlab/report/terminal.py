@@ -13,6 +13,7 @@ from attnlab.config import flatten
 from attnlab.evaluation.intervals import percent
 from attnlab.evaluation.metrics import metric_called
 from attnlab.report.document import Block, Figure, Heading, Sentences, Table
+from attnlab.report.one_line import OneLineTable
 from attnlab.report.run_list import FINISHED, RUNNING, STOPPED, progress
 from attnlab.report.tables import scores_table, warnings_of
 from attnlab.runs.directory import Run
@@ -122,6 +123,8 @@ def blocks_view(blocks: Iterable[Block]) -> RenderableType:
 
 def table_view(table_block: Table) -> RenderableType:
     """Show a table of a report."""
+    if table_block.one_line:
+        return OneLineTable(table_block.columns, table_block.rows)
     table = table_of(*table_block.columns)
     for row in table_block.rows:
         add_row(table, *row)

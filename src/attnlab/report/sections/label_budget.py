@@ -26,7 +26,10 @@ def by_budget(runs: Sequence[Run]) -> dict[str, Comparison]:
     for run in runs:
         groups.setdefault(int(run.config["settings"]["labels"]), []).append(run)
     order = sorted(groups, key=lambda labels: (labels == 0, labels))
-    return {str(labels or ALL): compare(groups[labels], split=split) for labels in order}
+    return {
+        str(labels or ALL): compare(groups[labels], split=split, all_pairs=False)
+        for labels in order
+    }
 
 
 def summary(runs: Sequence[Run]) -> Iterator[Block]:
