@@ -29,7 +29,6 @@ from attnlab.evaluation.pairs import Pair, compare_pairs
 from attnlab.evaluation.standings import Standing, standings
 from attnlab.runs.directory import Run
 
-
 FEW = 3
 """So many conditions are compared pair by pair; more of them with the best."""
 

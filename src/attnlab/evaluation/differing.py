@@ -27,7 +27,7 @@ class Differing:
 
 
 def differing_settings(groups: Mapping[str, Sequence[Run]]) -> list[Differing]:
-    """List the settings that differ between conditions; the job first, those all have before others."""
+    """List the settings that differ; the job first, those that not all have last."""
     settings = {name: _settings(runs[0]) for name, runs in groups.items()}
     keys = dict.fromkeys(key for values in settings.values() for key in values)
     found = []
