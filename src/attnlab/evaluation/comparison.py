@@ -230,7 +230,12 @@ def _of_each(
     for run in runs:
         for note in notes_of(run):
             by_note[note].append(run.name)
-    return [f"{', '.join(names)}{between}{note}." for note, names in by_note.items()]
+
+    def who(names: list[str]) -> str:
+        is_everyone = len(names) == len(runs) > FEW
+        return f"each of the {len(runs)} runs: " if is_everyone else ", ".join(names) + between
+
+    return [f"{who(names)}{note}." for note, names in by_note.items()]
 
 
 def _computed_differently(runs: Sequence[Run]) -> list[str]:
