@@ -236,7 +236,7 @@ def test_an_answer_that_has_no_room_is_told_with_its_line(
 FINETUNE_MISTAKES = {
     "nothing to do": (["knowledge", "finetune"], "there is nothing to do: give training questions"),
     "no tokenizer": (FINETUNE, "a model that was not pretrained needs --corpus, which its"),
-    "no such start": ([*FINETUNE, "--start", "runs/none"], "there is no run runs/none."),
+    "no such start": ([*FINETUNE, "--start", "runs/none"], "there is no run 'runs/none' in runs."),
     "a start that is no run": (
         [*FINETUNE, "--start", "world"], "world is not a run directory: it has no config.json."
     ),
@@ -247,7 +247,7 @@ FINETUNE_MISTAKES = {
     "unknown recipe": ([*FINETUNE, "--recipe", "best"], "no recipe is called 'best'. Known:"),
     "missing questions": (["knowledge", "finetune", "gone"], "there is no file gone."),
     "no corpus": (["knowledge", "pretrain"], "there is nothing to do: give a corpus to read"),
-    "asked of no run": ([*EVALUATE, "runs/none", TEST], "there is no run runs/none."),
+    "asked of no run": ([*EVALUATE, "runs/none", TEST], "there is no run 'runs/none' in runs."),
     "asked of an unfinished run": (
         [*EVALUATE, "runs/older", TEST], "runs/older is not a finished run of knowledge pretrain"
     ),
@@ -367,7 +367,7 @@ def test_finetuning_may_read_the_corpus_again(attnlab: Attnlab, tmp_path: Path) 
     (tmp_path / "world" / "wiki.txt").unlink()
     code, _, err = attnlab(*words, "again", *replay)
     assert code == 2
-    assert "replay reads the corpus of runs/read again, but its file is gone or changed." in err
+    assert "/runs/read again, but its file is gone or changed." in err
 
 
 @pytest.mark.usefixtures("world")
@@ -392,9 +392,7 @@ def test_people_are_held_out_only_if_the_start_has_not_learned_them(attnlab: Att
     words = [*FINETUNE, "--length", "1 step", "--held-out", "0.4", "--start"]
     code, _, err = attnlab(*words, "runs/all")
     assert code == 2
-    assert (
-        "held_out = 0.4 would evaluate on questions that runs/all may have been trained on" in err
-    )
+    assert "/runs/all may have been trained on" in err
     go(attnlab, *words, "runs/some")
 
 

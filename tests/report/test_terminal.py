@@ -8,11 +8,11 @@ import pytest
 from rich.console import Console, RenderableType
 
 from attnlab.errors import DamagedFileError
+from attnlab.report.run_list import lines_view, run_line
 from attnlab.report.terminal import (
     answers,
     run_state,
     run_story,
-    runs_table,
     scores_view,
     written,
 )
@@ -68,16 +68,16 @@ def log(run: Run, *lines: dict[str, Any]) -> None:
 
 def test_a_run_that_logged_nothing_is_begun(tmp_path: Path) -> None:
     run = make_run(tmp_path)
-    assert run_state(run) == "begun"
+    assert run_state(run) == "stopped, begun"
     run.resolve_once("steps", lambda: 2000)
-    assert run_state(run) == "begun"
+    assert run_state(run) == "stopped, step 0 of 2,000"
 
 
 def test_an_unfinished_run_tells_its_step(tmp_path: Path) -> None:
     run = make_run(tmp_path)
     run.resolve_once("steps", lambda: 2000)
     log(run, {"step": 10, "loss": 3.0}, {"step": 1200, "loss": 2.0})
-    assert run_state(run) == "step 1,200 of 2,000"
+    assert run_state(run) == "stopped, step 1,200 of 2,000"
 
 
 def test_a_finished_run_is_finished(tmp_path: Path) -> None:
@@ -86,23 +86,12 @@ def test_a_finished_run_is_finished(tmp_path: Path) -> None:
     assert run_state(run) == "finished"
 
 
-def test_the_table_shows_one_run_a_row(tmp_path: Path) -> None:
-    done, going = make_run(tmp_path, "done"), make_run(tmp_path, "going")
-    done.finish(RECORD)
-    assert words(runs_table([done, going], done.path.parent)) == [
-        ["run", "job", "state", "scores"],
-        "done job finished dev 50.0 % [15.0 %, 85.0 %], n = 4".split(),
-        "test 100.0 % [99.7 %, 100.0 %], n = 1,200".split(),
-        ["going", "job", "begun"],
-    ]
-
-
 def test_the_story_of_an_unfinished_run_has_settings_and_no_scores(tmp_path: Path) -> None:
     run = make_run(tmp_path)
     assert words(run_story(run)) == [
         ["run", str(run.path)],
         ["job", "job"],
-        ["state", "begun"],
+        ["state", "stopped,", "begun"],
         ["hardware", "device", "cpu,", "threads", "2"],
         ["setting", "value"],
         ["seed", "3"],
@@ -169,16 +158,8 @@ def test_what_a_model_says_is_shown_as_it_is(text: str) -> None:
 
 def test_the_name_of_a_run_is_shown_as_it_is(tmp_path: Path) -> None:
     run = make_run(tmp_path, "lr[red]1")
-    assert words(runs_table([run], run.path.parent))[1][0] == "lr[red]1"
+    assert words(lines_view([run_line(run, tmp_path)]))[1][0] == "lr[red]1"
     assert words(run_story(run))[0] == ["run", str(run.path)]
-
-
-def test_a_name_is_not_cut_on_a_narrow_screen(tmp_path: Path) -> None:
-    """It is there to be copied; a pipe counts as 80 columns."""
-    name = "knowledge-demo-with-a-rather-long-name-1a2b3c4d"
-    run = make_run(tmp_path, name)
-    run.finish(RECORD)
-    assert name in shown(runs_table([run], run.path.parent), width=80)
 
 
 def test_a_damaged_record_is_named(tmp_path: Path) -> None:

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from attnlab.errors import UserError
 from attnlab.runs.directory import Run, RunPlace
-from attnlab.runs.listing import list_runs, locate
+from attnlab.runs.listing import list_runs
+from attnlab.runs.lookup import find_run
 
 
 def begin(root: Path, name: str) -> Run:
@@ -17,7 +19,7 @@ def begin(root: Path, name: str) -> Run:
 def test_runs_are_listed_newest_first_and_other_things_left_out(tmp_path: Path) -> None:
     for age, name in enumerate(["new", "middle", "old"]):
         begin(tmp_path, name)
-        os.utime(tmp_path / name, (1e9 - age, 1e9 - age))
+        os.utime(tmp_path / name / "config.json", (1e9 - age, 1e9 - age))
     (tmp_path / "photos").mkdir()
     (tmp_path / "note.txt").write_text("", encoding="utf-8")
     runs, problems = list_runs(tmp_path)
@@ -52,6 +54,7 @@ def test_a_folder_that_is_not_there_holds_no_runs(tmp_path: Path, name: str) -> 
 
 def test_a_run_is_found_by_its_name_or_its_path(tmp_path: Path) -> None:
     run, other = begin(tmp_path / "runs", "reader"), begin(tmp_path, "elsewhere")
-    assert locate("reader", tmp_path / "runs") == run.path
-    assert locate(str(other.path), tmp_path / "runs") == other.path
-    assert locate("none", tmp_path / "runs") == tmp_path / "runs" / "none"
+    assert find_run("reader", tmp_path / "runs") == run.path
+    assert find_run(str(other.path), tmp_path / "runs") == other.path
+    with pytest.raises(UserError, match=r"there is no run 'raeder' in .*Did you mean 'reader'\?"):
+        find_run("raeder", tmp_path / "runs")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attnlab.cli.options import AsJson
+from attnlab.cli.options import AsJson, RunsFolder, complete_run
 from attnlab.cli.show import print_view
 from attnlab.errors import UserError
 
@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 
 
 def ask(
-    run: Annotated[Path, typer.Argument(help="Finished run with a model, or a .params file.")],
+    run: Annotated[
+        str,
+        typer.Argument(
+            help="Name or path of a finished run with a model, or a .params file.",
+            autocompletion=complete_run,
+        ),
+    ],
     question: Annotated[
         str | None, typer.Argument(help="The question; without it, you are prompted for questions.")
     ] = None,
@@ -31,6 +37,7 @@ def ask(
         Path | None,
         typer.Option(help="Draw where the model looks, as .png or .svg.", metavar="FILE"),
     ] = None,
+    runs: RunsFolder = Path("runs"),
     as_json: AsJson = False,
 ) -> None:
     """Ask a model a question, and learn whether the answer looks retrieved or made up.
@@ -45,8 +52,9 @@ def ask(
         if question is None:
             raise UserError("--show needs the question on the command line.")
     from attnlab.recipes.knowledge.ask import QASession
+    from attnlab.runs.lookup import find_run
 
-    session = QASession(run, corpus=str(corpus or ""), samples=samples)
+    session = QASession(find_run(run, runs), corpus=str(corpus or ""), samples=samples)
     if question is not None:
         _print(session, question, as_json=as_json)
         if show:

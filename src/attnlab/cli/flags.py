@@ -18,6 +18,7 @@ from attnlab.cli.options import (
     RunName,
     RunsFolder,
     ShowSettings,
+    complete_run,
     names,
     numbers,
 )
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from attnlab.runs.directory import Run
     from attnlab.runs.study import Study
 
-Complete = Callable[[str], list[str]]
+Complete = Callable[..., list[str]]
 Function = Callable[..., Any]
 
 
@@ -69,7 +70,7 @@ class Flag:
         texts: dict[str, Any] = {
             "help": (self.help or setting.meaning) + (f"  [{notes}]" if notes else ""),
             "metavar": self.metavar or "|".join(choices) or None,
-            "autocompletion": self.complete,
+            "autocompletion": complete_run if names_a_run(setting) else self.complete,
         }
         kind = Path if self.is_path else str if is_list or choices else plain
         info = typer.Argument(**texts) if self.is_argument else typer.Option(self.typed, **texts)
@@ -98,6 +99,13 @@ class Flag:
             parts = [str(self.words.get(part, part)) for part in names(value) or ()]
             value = parts if plain is str else numbers(",".join(parts), self.typed, plain)
         return Given(str(value) if self.is_path else value, origin)
+
+
+def names_a_run(setting: "SettingField") -> bool:
+    """Say whether a setting is the name or path of a run."""
+    from attnlab.runs.lookup import RunReference
+
+    return any(isinstance(mark, RunReference) for mark in get_args(setting.annotation)[1:])
 
 
 def take_apart(annotation: Any) -> tuple[Any, str, bool]:
@@ -148,7 +156,7 @@ class Request:
         from attnlab.config import to_yaml
         from attnlab.recipes.jobs import find_job
 
-        settings = self.resolved(base or find_job(self.job).settings())
+        settings = self._with_found_runs(self.resolved(base or find_job(self.job).settings()))
         if self.show_settings:
             typer.echo(to_yaml(settings), nl=False)
             raise typer.Exit
@@ -159,6 +167,21 @@ class Request:
         from attnlab.config import resolve
 
         return resolve(base, file=self.config, flags=self.flags, sets=self.sets or ())
+
+    def _with_found_runs(self, settings: Any) -> Any:
+        """Put the path of a run in the place of its name, wherever settings name one."""
+        from attnlab.config import Given, describe, resolve
+        from attnlab.runs.lookup import find_run
+
+        found = {}
+        for setting in describe(type(settings)):
+            name = reduce(getattr, setting.key.split("."), settings)
+            if name and names_a_run(setting):
+                path = find_run(name, self.runs)
+                # a file of weights stays as it was typed, as other files do
+                value = str(path.resolve()) if path.is_dir() else name
+                found[setting.key] = Given(value, setting.key)
+        return resolve(settings, flags=found) if found else settings
 
     def runner(self) -> "Callable[[Any], Run | Study]":
         """Return what runs the job's settings; called by the caller, it adds no frame."""

@@ -1,5 +1,6 @@
 """``attnlab knowledge …``: pretrain on text, then ask questions about it."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,6 +18,7 @@ from attnlab.cli.flags import (
     job_command,
 )
 from attnlab.cli.options import complete_attention, completing, group
+from attnlab.cli.show import say_next
 from attnlab.cli.write import write
 
 app = group("Pretrain on text, then ask questions about it.")
@@ -71,6 +73,11 @@ def _write_world(
 
     for line in write_world(settings, folder):
         typer.echo(line)
+    files = f"{shlex.quote(str(folder))}/"
+    say_next(
+        f"attnlab knowledge pretrain {files}wiki.txt --questions {files}birth_places_train.tsv"
+        f" --dev {files}birth_dev.tsv"
+    )
 
 
 job_command(

@@ -73,6 +73,14 @@ def completing(table: str) -> Callable[[str], list[str]]:
     return complete
 
 
+def complete_run(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Offer the shell the runs of the folder that the command looks in."""
+    from attnlab.runs.lookup import default_root, names_in
+
+    root = Path(ctx.params.get("runs") or default_root())
+    return [name for name in names_in(root) if name.startswith(incomplete)]
+
+
 complete_attention = completing("attnlab.attention:ATTENTION")
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 

@@ -5,43 +5,72 @@ from typing import Annotated
 
 import typer
 
-from attnlab.cli.options import AsJson, RunsFolder, group
-from attnlab.cli.show import print_json, print_view
+from attnlab.cli.options import AsJson, RunsFolder, complete_run, group
+from attnlab.cli.show import print_json, print_view, say_next
 from attnlab.errors import UserError
 
 app = group("Look at what was run.")
 
-
-@app.command("list", epilog="Example: attnlab runs list --json")
-def list_(runs: RunsFolder = Path("runs"), as_json: AsJson = False) -> None:
-    """List the runs of a folder and of the studies in it, newest first."""
-    from attnlab.runs.listing import list_runs
-
-    found, problems = list_runs(runs)
-    if as_json:
-        print_json([{"name": run.name, **run.config} for run in found])
-    elif not found:
-        typer.echo(f"no runs in {runs}.")
-    else:
-        from attnlab.report.terminal import runs_table
-
-        print_view(runs_table(found, runs))
-    for problem in problems:
-        typer.echo(f"attnlab: {problem}", err=True)
-
-
-def _complete_run(incomplete: str) -> list[str]:
-    """Offer the runs of the default folder to the shell."""
-    return [path.name for path in Path("runs").glob(f"{incomplete}*") if path.is_dir()]
-
-
-RUN = typer.Argument(help="Name or path of a run.", autocompletion=_complete_run)
+RUN = typer.Argument(help="Name or path of a run or study.", autocompletion=complete_run)
 SPLIT = typer.Option(help="Split to compare on; test if all have it, else dev.")
 METRIC = typer.Option(
     help="Metric to compare by (f1 is macro-averaged); without it, the runs' own.",
     metavar="accuracy|f1|perplexity",
 )
 OUT = typer.Option(help="Folder for the page; without it, report/ in the first run.")
+SORT = typer.Option(
+    help="Order of the lines; age has the newest first.", metavar="age|name|job|score"
+)
+FILTER = typer.Option(
+    "--filter",
+    help="Only runs with this job, model, name, state or setting; can be repeated.",
+    metavar="KEY=VALUE",
+)
+ALL = typer.Option("--all", help="Show predictions and the cells of studies too.")
+UNFOLD = typer.Option("--unfold", help="Show the cells of studies, indented.")
+YES = typer.Option("--yes", "-y", help="Do not ask.")
+ALL_PAIRS = typer.Option("--all-pairs", help="Compare every two, not only each with the best.")
+
+
+@app.command("list", epilog="Example: attnlab runs list --filter job=classify-train --sort score")
+def list_(
+    study: Annotated[str | None, RUN] = None,
+    sort: Annotated[str, SORT] = "age",
+    filters: Annotated[list[str] | None, FILTER] = None,
+    show_all: Annotated[bool, ALL] = False,
+    unfold: Annotated[bool, UNFOLD] = False,
+    runs: RunsFolder = Path("runs"),
+    as_json: AsJson = False,
+) -> None:
+    """List runs, one line each, newest first; a study is one line, `runs list STUDY` unfolds it.
+
+    Predictions (predict, evaluate) are hidden unless --all or a --filter by job asks for them.
+    """
+    from attnlab.recipes.jobs import JOBS
+    from attnlab.report.run_list import filtered, lines_view, run_line, sorted_lines, study_line
+    from attnlab.runs.listing import find_all
+    from attnlab.runs.lookup import find_run
+
+    wanted = filters or []
+    found = find_all(runs)
+    lines = [run_line(run, runs) for run in found.runs]
+    lines += [study_line(one, cells, runs) for one, cells in found.studies]
+    if study:
+        name = str(find_run(study, runs).resolve())
+        lines = [line for line in lines if str((runs / line.name).resolve()) == name]
+    elif not show_all and not any(text.startswith("job=") for text in wanted):
+        hidden = {job.name for job in JOBS.values() if job.is_prediction}
+        lines = [line for line in lines if line.job not in hidden]
+    lines = sorted_lines(filtered(lines, wanted), sort)
+    if as_json:
+        print_json([line.as_json() for line in lines])
+    elif not lines:
+        typer.echo(f"no runs in {runs}{' that fit' if wanted else ''}.")
+    else:
+        print_view(lines_view(lines, unfold=unfold or show_all or bool(study) or bool(wanted)))
+        say_next(f"attnlab runs show {lines[0].name}")
+    for problem in found.problems:
+        typer.echo(f"attnlab: {problem}", err=True)
 
 
 @app.command(epilog="Example: attnlab runs show knowledge-demo-1a2b3c4d")
@@ -51,18 +80,20 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show one run: settings, progress and results; or the runs of a study."""
-    from attnlab.report.terminal import run_story, runs_table
+    from attnlab.report.run_list import lines_view, run_line
+    from attnlab.report.terminal import run_story
     from attnlab.runs.directory import Run
     from attnlab.runs.files import read_json
-    from attnlab.runs.listing import locate
+    from attnlab.runs.lookup import find_run
     from attnlab.runs.study import STUDY, Study
 
-    path = locate(run, runs)
+    path = find_run(run, runs)
     if (path / STUDY).exists():
         if as_json:
             print_json(read_json(path / STUDY))
         else:
-            print_view(runs_table(Study.open(path).begun(), path.parent))
+            print_view(lines_view([run_line(r, path.parent) for r in Study.open(path).begun()]))
+            say_next(f"attnlab runs report {run}")
         return
     opened = Run.open(path)
     if as_json:
@@ -70,36 +101,82 @@ def show(
         print_json({"config": opened.config, "record": record})
     else:
         print_view(run_story(opened))
+        say_next(f"attnlab runs report {run}")
 
 
-@app.command(epilog="Example: attnlab runs compare runs/recall runs/synthesizer")
+@app.command(epilog="Example: attnlab runs compare recall synthesizer")
 def compare(
     run: Annotated[list[str], RUN],
     split: Annotated[str | None, SPLIT] = None,
     metric: Annotated[str | None, METRIC] = None,
+    all_pairs: Annotated[bool, ALL_PAIRS] = False,
     runs: RunsFolder = Path("runs"),
     as_json: AsJson = False,
 ) -> None:
-    """Compare runs on the same examples: intervals, paired tests, and warnings.
+    """Compare runs on the same examples: what differs, intervals, paired tests, and warnings.
 
     Runs that differ only in their seed count as one condition with several seeds.
     """
     from attnlab.runs.directory import Run
-    from attnlab.runs.listing import locate
+    from attnlab.runs.lookup import find_run
 
     if len(set(run)) < 2:
         raise UserError("a comparison needs at least two different runs.")
-    opened = [Run.open(locate(name, runs)) for name in dict.fromkeys(run)]
+    opened = [Run.open(find_run(name, runs)) for name in dict.fromkeys(run)]
 
     from attnlab.evaluation.comparison import compare as compare_runs
+    from attnlab.report.document import Heading
     from attnlab.report.sections.comparison import comparison_blocks, comparison_json
     from attnlab.report.terminal import blocks_view
 
-    found = compare_runs(opened, split=split, metric=metric)
+    found = compare_runs(opened, split=split, metric=metric, all_pairs=all_pairs)
     if as_json:
         print_json(comparison_json(found))
-    else:
-        print_view(blocks_view(comparison_blocks(found)))
+        return
+    blocks = [Heading(found.title), *comparison_blocks(found, all_pairs=all_pairs)]
+    print_view(blocks_view(blocks))
+    say_next(f"attnlab runs report {' '.join(run)}")
+
+
+@app.command(epilog="Example: attnlab runs diff reader writer")
+def diff(
+    first: Annotated[str, RUN],
+    second: Annotated[str, RUN],
+    runs: RunsFolder = Path("runs"),
+    as_json: AsJson = False,
+) -> None:
+    """Show what differs between two runs: settings, resolved values, versions, then the scores."""
+    from attnlab.report.run_diff import diff_blocks, diff_json
+    from attnlab.report.terminal import blocks_view
+    from attnlab.runs.directory import Run
+    from attnlab.runs.lookup import find_run
+
+    one, two = (Run.open(find_run(name, runs)) for name in (first, second))
+    if as_json:
+        print_json(diff_json(one, two))
+        return
+    print_view(blocks_view(diff_blocks(one, two)))
+    if one.finished and two.finished:
+        say_next(f"attnlab runs compare {first} {second}")
+
+
+@app.command(epilog="Example: attnlab runs rm knowledge-demo-1a2b3c4d")
+def rm(
+    run: Annotated[list[str], RUN],
+    yes: Annotated[bool, YES] = False,
+    runs: RunsFolder = Path("runs"),
+) -> None:
+    """Remove runs and studies; asks first."""
+    from attnlab.runs.lookup import find_run
+    from attnlab.runs.removal import check_removable, remove
+
+    paths = [find_run(name, runs) for name in dict.fromkeys(run)]
+    for path in paths:
+        check_removable(path)
+    for path in paths:
+        if yes or typer.confirm(f"Remove {path} and everything in it?", err=True):
+            remove(path)
+            typer.echo(f"removed {path}", err=True)
 
 
 @app.command(epilog="Example: attnlab runs report knowledge-demo-1a2b3c4d")
@@ -110,8 +187,14 @@ def report(
     runs: RunsFolder = Path("runs"),
 ) -> None:
     """Write a self-contained page about runs, or about one study, with every figure as a file."""
-    from attnlab.recipes.reporting import report_on
-    from attnlab.runs.listing import locate
+    import shlex
+    import sys
 
-    paths = [locate(name, runs) for name in run]
-    typer.echo(report_on(paths, out, as_markdown=markdown))
+    from attnlab.recipes.reporting import report_on
+    from attnlab.runs.lookup import find_run
+
+    paths = [find_run(name, runs) for name in run]
+    page = report_on(paths, out, as_markdown=markdown)
+    typer.echo(page)
+    opener = "open" if sys.platform == "darwin" else "xdg-open"
+    say_next(f"{opener} {shlex.quote(str(page))}")

@@ -32,6 +32,46 @@ def print_view(view: "RenderableType") -> None:
     Console().print(view)
 
 
+def say_next(command: str) -> None:
+    """End with a command to try next, on a terminal alone: what is piped stays clean."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from attnlab.phases import is_quiet
+
+    console = Console()
+    if console.is_terminal and not is_quiet():
+        console.print(Text(f"Next: {command}", "dim"), soft_wrap=True)
+
+
+def say_next_of(done: "Run | Study") -> None:
+    """Say what the table of jobs names to try after a job."""
+    import shlex
+    from string import Formatter
+
+    from attnlab.recipes.jobs import JOBS
+    from attnlab.runs.directory import Run
+    from attnlab.runs.lookup import as_typed
+
+    job = JOBS.get(str(done.config["job"] if isinstance(done, Run) else done.job))
+    is_run = isinstance(done, Run)
+    asked = done if isinstance(done, Run) else _featured(done)
+    split = next((s for s in SHOWN_FIRST if asked and asked.has_predictions(s)), None)
+    known = {"run": shlex.quote(as_typed(done.path))}
+    if asked and split:
+        known["input"] = shlex.quote(str(asked.predictions(split)[0]["input"]))
+    for text in job.next if job else ():
+        if {name for _, name, _, _ in Formatter().parse(text) if name} <= known.keys():
+            if not is_run and asked and "{input}" in text:
+                known["run"] = shlex.quote(as_typed(asked.path))
+            say_next(text.format(**known))
+            return
+
+
+def _featured(study: "Study") -> "Run | None":
+    return next((run for run in study.opened() if run.name == study.featured), None)
+
+
 def show(done: "Run | Study", *, outputs: Path | None = None) -> None:
     """Print what a finished run or study came to; also write a run's answers to a file."""
     from attnlab.runs.directory import Run
@@ -40,10 +80,11 @@ def show(done: "Run | Study", *, outputs: Path | None = None) -> None:
         return
     if not isinstance(done, Run):
         _show_study(done)
-        return
-    if outputs:
-        _write_answers(done, outputs)
-    _show_run(done)
+    else:
+        if outputs:
+            _write_answers(done, outputs)
+        _show_run(done)
+    say_next_of(done)
 
 
 def _write_answers(run: "Run", path: Path) -> None:
@@ -85,12 +126,8 @@ def _show_study(study: "Study") -> None:
     console, runs = Console(), study.opened()
     console.print(blocks_view(section_of(study.job, COMPARISON).summary(runs)))
     console.print()
-    for run in runs:
-        if run.name == study.featured:
-            _show_answers(run, console)
-            question = run.predictions("test")[0]["input"]
-            command = f'attnlab knowledge ask {run.path} "{question}"'
-            console.print(f"Ask it yourself: {command}\n", highlight=False, soft_wrap=True)
+    if featured := _featured(study):
+        _show_answers(featured, console)
     page = report_on([study.path], as_markdown=False)
     console.print(str(page), highlight=False, soft_wrap=True)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attnlab.cli.options import AsJson, RunsFolder
+from attnlab.cli.options import AsJson, RunsFolder, complete_run
 
 if TYPE_CHECKING:
     from attnlab.recipes.knowledge.sampling import WriteSettings
@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 
 
 def write(
-    run: Annotated[str, typer.Argument(help="Name or path of a finished run, or a .params file.")],
+    run: Annotated[
+        str,
+        typer.Argument(
+            help="Name or path of a finished run, or a .params file.", autocompletion=complete_run
+        ),
+    ],
     prompt: Annotated[str, typer.Argument(help="The beginning of the text.")],
     temperature: Annotated[
         float | None,
@@ -62,9 +67,9 @@ def write(
 
     check_prompt(prompt)
     from attnlab.recipes.knowledge.write import WritingSession
-    from attnlab.runs.listing import locate
+    from attnlab.runs.lookup import find_run
 
-    session = WritingSession(locate(run, runs), corpus=str(corpus or ""))
+    session = WritingSession(find_run(run, runs), corpus=str(corpus or ""))
     if as_json:
         for number, passage in enumerate(session.samples(prompt, settings), 1):
             line = {"prompt": prompt, "sample": number, **asdict(passage)}

@@ -6,7 +6,7 @@ answered the same examples; different test sets are not compared.
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,11 +21,16 @@ from attnlab.evaluation.comparable import (
     common_split,
     refuse_unfinished_and_double,
 )
+from attnlab.evaluation.differing import Differing, differing_settings
 from attnlab.evaluation.intervals import Interval, wilson
 from attnlab.evaluation.ledger import ledger_notes
 from attnlab.evaluation.metrics import ACCURACY, Answers, Metric
 from attnlab.evaluation.pairs import Pair, compare_pairs
+from attnlab.evaluation.standings import Standing, standings
 from attnlab.runs.directory import Run
+
+FEW = 3
+"""So many conditions are compared pair by pair; more of them with the best."""
 
 
 @dataclass(frozen=True)
@@ -52,12 +57,28 @@ class Comparison:
     conditions: tuple[Condition, ...]
     pairs: tuple[Pair, ...]
     notes: tuple[str, ...]
+    differing: tuple[Differing, ...] = ()
+    """Settings that are not the same in all conditions."""
+    standings: tuple[Standing, ...] = ()
+    """Every condition relative to the best."""
+
+    @property
+    def title(self) -> str:
+        """What is compared with what."""
+        names = [condition.name for condition in self.conditions]
+        return " vs ".join(names) if len(names) <= FEW else f"{len(names)} conditions"
 
 
 def compare(
-    runs: Sequence[Run], *, split: str | None = None, metric: str | None = None
+    runs: Sequence[Run],
+    *,
+    split: str | None = None,
+    metric: str | None = None,
+    all_pairs: bool = True,
 ) -> Comparison:
     """Compare finished runs on a split, by a metric.
+
+    Without ``all_pairs``, more than a few conditions are each compared with the best alone.
 
     Without a split, on test if all have it, else on dev; without a metric, by the one they were
     scored by.
@@ -82,13 +103,22 @@ def compare(
             baseline=_baseline(measure, first.record["scores"][split], answers[first.name]),
         )
         conditions.append(condition)
+    sign = 1 if measure.higher_is_better else -1
+    best = max(range(len(conditions)), key=lambda number: sign * conditions[number].score)
+    few = all_pairs or len(groups) <= FEW
+    pairs = compare_pairs(
+        list(groups), tables, metric=measure, bootstrap=bootstrap, best=None if few else best
+    )
+    constant = _constant(groups, answers, measure)
     return Comparison(
         split=split,
         n=len(answers[runs[0].name]),
         metric=measure,
         conditions=tuple(conditions),
-        pairs=tuple(compare_pairs(list(groups), tables, metric=measure, bootstrap=bootstrap)),
-        notes=tuple(_notes(runs, answers, measure, features)),
+        pairs=tuple(pairs),
+        notes=tuple(_notes(runs, answers, measure, features, split)),
+        differing=tuple(differing_settings(groups)),
+        standings=tuple(standings(list(groups), conditions[best].name, pairs, constant)),
     )
 
 
@@ -135,19 +165,13 @@ def _notes(
     answers: Mapping[str, Answers],
     metric: Metric,
     features: Mapping[str, Array],
+    split: str,
 ) -> list[str]:
-    """List what makes a score doubtful."""
+    """List what makes a score doubtful; what is true of several runs is said once."""
     notes = _computed_differently(runs)
     if len(runs) > 1 and len(conditions_of(runs)) == 1:
         notes.append("These runs differ in the seed alone: one condition, nothing to compare.")
-    if "prediction" in metric.columns:
-        for run in runs:
-            rows = answers[run.name]
-            verdict = collapse_verdict(
-                [str(row["gold"]) for row in rows], [str(row["prediction"]) for row in rows]
-            )
-            if verdict:
-                notes.append(f"{run.name} {verdict}.")
+    notes += _of_each(runs, lambda run: _collapse(answers[run.name], metric), " ")
     by_score = defaultdict(list)
     for name, of_rows in features.items():
         by_score[float(metric.finish(of_rows.sum(axis=0)))].append(name)
@@ -159,10 +183,59 @@ def _notes(
         notes.append(
             f"{', '.join(names)} score the same to the last bit, {same}: none of them is best."
         )
+    return notes + _of_each(runs, lambda run: doubts(run.record, split), ": ")
+
+
+def doubts(record: Mapping[str, Any], split: str) -> list[str]:
+    """List what a run's record says against its score on a split."""
+    found = [str(note).removesuffix(".") for note in record.get("warnings") or ()]
+    leak = record.get("leak")
+    if leak and leak["largest_change"] != 0:
+        found.append(f"it sees the future ({leak['sentence']}), so its losses cannot be trusted")
+    if record.get("best_step") is not None and record.get("chosen_on", "dev") == split:
+        found.append(f"its step was chosen on {split}, so this score is optimistic")
+    return found + (ledger_notes(record["ledger"]) if "ledger" in record else [])
+
+
+def _collapse(rows: Answers, metric: Metric) -> list[str]:
+    if "prediction" not in metric.columns:
+        return []
+    verdict = collapse_verdict(
+        [str(row["gold"]) for row in rows], [str(row["prediction"]) for row in rows]
+    )
+    return [verdict] if verdict else []
+
+
+def _constant(
+    groups: Mapping[str, Sequence[Run]], answers: Mapping[str, Answers], metric: Metric
+) -> list[str]:
+    """Return the conditions whose runs all give one answer to everything."""
+
+    def is_constant(rows: Answers) -> bool:
+        given, right = ({row[column] for row in rows} for column in ("prediction", "gold"))
+        return len(given) == 1 and len(right) > 1
+
+    if "prediction" not in metric.columns:
+        return []
+    return [
+        name for name, runs in groups.items() if all(is_constant(answers[r.name]) for r in runs)
+    ]
+
+
+def _of_each(
+    runs: Sequence[Run], notes_of: Callable[[Run], Sequence[str]], between: str
+) -> list[str]:
+    """Write every run's notes, and one that several runs share only once."""
+    by_note = defaultdict(list)
     for run in runs:
-        if "ledger" in run.record:
-            notes += [f"{run.name}: {note}." for note in ledger_notes(run.record["ledger"])]
-    return notes
+        for note in notes_of(run):
+            by_note[note].append(run.name)
+
+    def who(names: list[str]) -> str:
+        is_everyone = len(names) == len(runs) > FEW
+        return f"each of the {len(runs)} runs: " if is_everyone else ", ".join(names) + between
+
+    return [f"{who(names)}{note}." for note, names in by_note.items()]
 
 
 def _computed_differently(runs: Sequence[Run]) -> list[str]:

@@ -36,10 +36,23 @@ class Pair:
 
 
 def compare_pairs(
-    names: Sequence[str], tables: Sequence[Array], *, metric: Metric, bootstrap: Bootstrap
+    names: Sequence[str],
+    tables: Sequence[Array],
+    *,
+    metric: Metric,
+    bootstrap: Bootstrap,
+    best: int | None = None,
 ) -> list[Pair]:
-    """Compare every two conditions, given by name and features: seeds × examples × features."""
-    chosen = list(combinations(range(len(names)), 2))
+    """Compare every two conditions, given by name and features: seeds × examples × features.
+
+    With ``best``, only that one with each of the others, and Holm corrects for so many.
+    """
+    everyone = range(len(names))
+    chosen = (
+        list(combinations(everyone, 2))
+        if best is None
+        else [(best, other) for other in everyone if other != best]
+    )
     estimates = [bootstrap.difference(i, j) for i, j in chosen]
     tests = [
         _test(tables[i], tables[j], metric, estimate)

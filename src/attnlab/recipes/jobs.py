@@ -26,6 +26,11 @@ class Job:
     settings_from: str
     run_from: str
     section_from: str = f"{SECTIONS}.one_run:ONE_RUN"
+    is_prediction: bool = False
+    """Whether it only asks another run's model, which lists of runs leave out."""
+    next: tuple[str, ...] = ("attnlab runs report {run}",)
+    """What to try when it is finished: the first command whose {run} and {input}, a stored input,
+    are known."""
 
     @property
     def settings(self) -> type[Any]:
@@ -55,24 +60,28 @@ _ALL = (
         "make up people, and write their biographies and questions",
         "attnlab.data.settings:WorldSettings",
         f"{KNOWLEDGE}.world:run_world",
+        next=("attnlab runs show {run}",),
     ),
     Job(
         "knowledge-pretrain",
         "read a corpus, optionally with training questions mixed in",
         f"{KNOWLEDGE}.settings:PretrainSettings",
         f"{KNOWLEDGE}.pretrain:run_pretrain",
+        next=("attnlab knowledge ask {run} {input}", 'attnlab knowledge write {run} "The"'),
     ),
     Job(
         "knowledge-finetune",
         "learn to answer questions, from a pretrained model or from scratch",
         f"{KNOWLEDGE}.settings:FinetuneSettings",
         f"{KNOWLEDGE}.finetune:run_finetune",
+        next=("attnlab knowledge ask {run} {input}", 'attnlab knowledge write {run} "The"'),
     ),
     Job(
         "knowledge-evaluate",
         "ask a run's model the questions of a file",
         f"{KNOWLEDGE}.settings:EvaluateSettings",
         f"{KNOWLEDGE}.evaluate:run_evaluate",
+        is_prediction=True,
     ),
     Job(
         "knowledge-majority",
@@ -86,6 +95,7 @@ _ALL = (
         f"{KNOWLEDGE}.settings:DemoSettings",
         f"{KNOWLEDGE}.demo:DEMO",
         f"{SECTIONS}.comparison:COMPARISON",
+        next=("attnlab knowledge ask {run} {input}", "attnlab runs list {run}"),
     ),
     Job(
         "knowledge-extraction",
@@ -93,18 +103,21 @@ _ALL = (
         f"{KNOWLEDGE}.settings:ExtractionSettings",
         f"{KNOWLEDGE}.extraction:EXTRACTION",
         f"{SECTIONS}.comparison:COMPARISON",
+        next=("attnlab runs list {run}",),
     ),
     Job(
         "classify-train",
         "fine-tune a pretrained encoder to classify text",
         f"{CLASSIFY}.settings:ClassifySettings",
         f"{CLASSIFY}.train:run_train",
+        next=('attnlab classify predict {run} --text "…"',),
     ),
     Job(
         "classify-predict",
         "classify the texts of a file with a run's model",
         f"{CLASSIFY}.settings:PredictSettings",
         f"{CLASSIFY}.predict:run_predict",
+        is_prediction=True,
     ),
     Job(
         "classify-label-budget",
@@ -112,6 +125,7 @@ _ALL = (
         f"{CLASSIFY}.settings:LabelBudgetSettings",
         f"{CLASSIFY}.label_budget:LABEL_BUDGET",
         f"{SECTIONS}.label_budget:LABEL_BUDGET",
+        next=("attnlab runs list {run}",),
     ),
 )
 JOBS: Mapping[str, Job] = {job.name: job for job in _ALL}

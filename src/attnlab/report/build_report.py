@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from attnlab.config import flatten
 from attnlab.errors import UserError
+from attnlab.evaluation.comparison import FEW
 from attnlab.evaluation.metrics import check_answers, metric_called
 from attnlab.report.document import Block, Document, Heading, Sentences, Table
 from attnlab.report.sections import Section
@@ -20,7 +21,9 @@ def build_report(
     blocks += [Heading("Results"), *section.summary(runs), *section.details(runs)]
     for run in runs:
         blocks += _how(run)
-    return Document(title or (runs[0].name if len(runs) == 1 else f"{len(runs)} runs"), blocks)
+    names = [run.name for run in runs]
+    by_name = " vs ".join(names) if len(names) <= FEW else f"{len(names)} runs"
+    return Document(title or by_name, blocks)
 
 
 def _refuse_unfinished_or_damaged(run: Run) -> None:

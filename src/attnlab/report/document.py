@@ -29,6 +29,8 @@ class Table:
 
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
+    one_line: bool = False
+    """Whether a row stays on one line of a terminal; its first cell is shortened to make room."""
 
 
 @dataclass(frozen=True)

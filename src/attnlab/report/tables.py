@@ -54,6 +54,29 @@ def comparison_table(comparison: "Comparison") -> Table:
     return Table(columns, rows)
 
 
+def standings_table(comparison: "Comparison", group: str) -> Table | None:
+    """Show the conditions of one group with score, interval and difference to the best."""
+    metric = comparison.metric
+    by_name = {condition.name: condition for condition in comparison.conditions}
+    rows = []
+    for one in comparison.standings:
+        if one.group != group:
+            continue
+        condition = by_name[one.name]
+        apart = " to ".join(metric.write_signed(bound) for bound in one.interval)
+        test = [f"{metric.write_signed(one.difference)} ({apart})", f"{one.corrected_p:.2g}"]
+        rows.append(
+            [
+                one.name,
+                metric.write(condition.score),
+                _interval(metric, condition.interval).replace(" %", ""),
+                *(test if one.method else ["–", "–"]),
+            ]
+        )
+    columns = [group, metric.title, "95 %", "to best (95 %)", "p"]
+    return Table(columns, rows, one_line=True) if rows else None
+
+
 def short(text: Any) -> str:
     """Cut a long text, so that a page stays a page."""
     text = str(text)

@@ -1,7 +1,6 @@
 """Runs on a terminal: a table of many, the details of one."""
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +14,11 @@ from attnlab.evaluation.held_out_text import text_sentence
 from attnlab.evaluation.intervals import percent
 from attnlab.evaluation.metrics import metric_called
 from attnlab.report.document import Block, Figure, Heading, Sentences, Table
+from attnlab.report.one_line import OneLineTable
+from attnlab.report.run_list import FINISHED, RUNNING, STOPPED, progress
 from attnlab.report.tables import scores_table, warnings_of
 from attnlab.runs.directory import Run
+from attnlab.runs.lock import is_held
 
 if TYPE_CHECKING:  # listing runs must not wait for numpy
     from attnlab.evaluation.calibration import Answer
@@ -25,30 +27,11 @@ LONGEST_SHOWN = 100
 VERDICT_COLORS = {"retrieved": "green", "unsure": "yellow", "made up": "red"}
 
 
-def runs_table(runs: Sequence[Run], root: Path) -> RenderableType:
-    """Show one run per row; a run of a study has the study's name before its own."""
-    table = table_of(Column("run", no_wrap=True), "job", "state", "scores")
-    for run in runs:
-        name = str(run.path.relative_to(root))
-        add_row(table, name, run.config["job"], run_state(run), scores_text(run))
-    return table
-
-
 def run_state(run: Run) -> str:
     """Say how far a run is."""
     if run.finished:
-        return "finished"
-    total = run.config["resolved"].get("steps")
-    logged = [line["step"] for line in run.metrics() if "step" in line]
-    return f"step {logged[-1]:,} of {total:,}" if logged and total else "begun"
-
-
-def scores_text(run: Run) -> str:
-    """Write the scores of a finished run, one line per split."""
-    if not run.finished:
-        return ""
-    scores = run.record["scores"].items()
-    return "\n".join(f"{split} {written(score)}" for split, score in scores)
+        return FINISHED
+    return f"{RUNNING if is_held(run.path) else STOPPED}, {progress(run)}"
 
 
 def written(score: dict[str, Any]) -> str:
@@ -143,6 +126,8 @@ def blocks_view(blocks: Iterable[Block]) -> RenderableType:
 
 def table_view(table_block: Table) -> RenderableType:
     """Show a table of a report."""
+    if table_block.one_line:
+        return OneLineTable(table_block.columns, table_block.rows)
     table = table_of(*table_block.columns)
     for row in table_block.rows:
         add_row(table, *row)

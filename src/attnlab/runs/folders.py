@@ -30,6 +30,13 @@ def run_name(job: str, settings: Mapping[str, Any], name: str | None = None) -> 
     return name
 
 
+def folders_in(root: Path) -> list[Path]:
+    """Return the folders in a folder that are not hidden; none if there is no such folder."""
+    if not root.is_dir():
+        return []
+    return sorted(p for p in root.iterdir() if p.is_dir() and not p.name.startswith("."))
+
+
 def is_free(path: Path) -> bool:
     """Say whether there is nothing yet, or only an empty folder."""
     return not path.exists() or (path.is_dir() and not any(path.iterdir()))

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import time
 from pathlib import Path
 from typing import BinaryIO
 
@@ -9,6 +10,8 @@ from attnlab.errors import BusyError
 from attnlab.runs.files import naming_the_path
 
 LOCK = ".lock"
+TRIES, PAUSE = 3, 0.05
+"""Somebody who only looks whether a run is held (``is_held``) has the lock for a moment."""
 
 
 def hold(folder: Path) -> BinaryIO:
@@ -19,7 +22,7 @@ def hold(folder: Path) -> BinaryIO:
     with naming_the_path(folder / LOCK):
         lock = (folder / LOCK).open("a+b")
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _lock(lock)
     except BlockingIOError:
         lock.seek(0)
         holder = lock.read().decode() or "unknown"
@@ -34,3 +37,27 @@ def hold(folder: Path) -> BinaryIO:
     lock.write(str(os.getpid()).encode())
     lock.flush()
     return lock
+
+
+def is_held(folder: Path) -> bool:
+    """Say whether a process works on a run."""
+    try:
+        with (folder / LOCK).open("rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False  # never held, or a file system without locks
+    return False
+
+
+def _lock(lock: BinaryIO) -> None:
+    for left in reversed(range(TRIES)):
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if not left:
+                raise
+            time.sleep(PAUSE)
+        else:
+            return

@@ -6,6 +6,7 @@ from typing import Annotated
 from annotated_types import Ge, Gt, Interval, Len
 
 from attnlab.assets.catalogue import DEFAULT_DATA, DEFAULT_MODEL
+from attnlab.runs.lookup import RunReference
 from attnlab.training.settings import OptimizerSettings, ScheduleSettings, TrainingSettings
 
 MODEL = "model"
@@ -78,7 +79,7 @@ class ClassifySettings:
 class PredictSettings:
     """Everything about ``attnlab classify predict``."""
 
-    run: str = ""
+    run: Annotated[str, RunReference()] = ""
     """The finished run whose classifier to use."""
     texts: str = ""
     """File of texts, with or without labels; or a dataset's split, as boolq:dev."""

@@ -9,6 +9,7 @@ from attnlab.attention.settings import AttentionSettings
 from attnlab.data.settings import WorldSettings
 from attnlab.errors import unknown_name
 from attnlab.models.sizes import SIZES, ModelSettings, NGramTableSize
+from attnlab.runs.lookup import RunReference
 from attnlab.training.settings import OptimizerSettings, ScheduleSettings, TrainingSettings
 
 HeldOut = Annotated[float, Interval(ge=0, lt=1)]
@@ -87,7 +88,7 @@ class FinetuneSettings(LanguageModelSettings):
     """Text that the tokenizer of a new model, or of a .params file, is made from."""
     questions: str = ""
     """File of training questions, `question<TAB>answer`."""
-    start: str = ""
+    start: Annotated[str, RunReference()] = ""
     """Pretrained run to start from, or one of the course's .params files; without it, a new model
     learns from the questions alone."""
     replay: ObjectiveSettings = ObjectiveSettings("")
@@ -99,7 +100,7 @@ class FinetuneSettings(LanguageModelSettings):
 class EvaluateSettings:
     """Everything about ``attnlab knowledge evaluate``."""
 
-    run: str = ""
+    run: Annotated[str, RunReference()] = ""
     """Finished run with a model, or one of the course's .params files."""
     questions: str = ""
     """File of questions, with or without answers."""

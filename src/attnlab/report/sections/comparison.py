@@ -5,21 +5,24 @@ from dataclasses import asdict
 from typing import Any
 
 from attnlab.evaluation.comparable import common_split
-from attnlab.evaluation.comparison import Comparison, compare
+from attnlab.evaluation.comparison import FEW, Comparison, compare
+from attnlab.evaluation.significance import SIGNIFICANT
+from attnlab.evaluation.standings import ORDER
 from attnlab.report import figures
 from attnlab.report.calibration import calibration_blocks
 from attnlab.report.document import Block, Figure, Heading, Sentences, Table
 from attnlab.report.sections import Section
 from attnlab.report.sections.one_run import curves
-from attnlab.report.tables import comparison_table, short
+from attnlab.report.tables import comparison_table, short, standings_table
 from attnlab.runs.directory import Run
 
 DIFFERING_SHOWN = 10
+DIFFERING_SETTINGS = 6
 
 
 def summary(runs: Sequence[Run]) -> Iterator[Block]:
     """Say what every condition scored, and which differences are real."""
-    comparison = compare(runs)
+    comparison = compare(runs, all_pairs=False)
     yield from comparison_blocks(comparison)
     caption = (
         f"Every condition's {comparison.metric.title} on {comparison.split} with its 95 % interval;"
@@ -37,22 +40,52 @@ def details(runs: Sequence[Run]) -> Iterator[Block]:
             yield from calibration_blocks(run)
 
 
-def comparison_blocks(comparison: Comparison) -> Iterator[Block]:
-    """Show the conditions, then what can be said about every pair of them, then the doubts."""
+def comparison_blocks(comparison: Comparison, *, all_pairs: bool = False) -> Iterator[Block]:
+    """Say what differs, show the conditions, what can be said about them, then the doubts."""
+    yield Sentences(_differing(comparison))
     yield Heading(f"{comparison.metric.title} on {comparison.split}, n = {comparison.n:,}")
-    yield comparison_table(comparison)
-    yield Sentences([pair.verdict for pair in comparison.pairs])
+    if len(comparison.conditions) <= FEW:
+        yield comparison_table(comparison)
+    else:
+        yield from _groups(comparison)
+    if all_pairs or len(comparison.conditions) <= FEW:
+        yield Sentences([pair.verdict for pair in comparison.pairs])
     if comparison.notes:
         yield Sentences(comparison.notes, warning=True)
+
+
+def _groups(comparison: Comparison) -> Iterator[Block]:
+    for group in ORDER:
+        if table := standings_table(comparison, group):
+            yield table
+    methods = " or ".join(dict.fromkeys(pair.method for pair in comparison.pairs))
+    yield Sentences(
+        [
+            f"Indistinguishable: p is at least {SIGNIFICANT} against the best; paired test"
+            f" ({methods}), Holm's correction for {len(comparison.pairs)}."
+        ]
+    )
+
+
+def _differing(comparison: Comparison) -> list[str]:
+    names = [condition.name for condition in comparison.conditions]
+    lines = [one.sentence(names) for one in comparison.differing]
+    more = len(lines) - DIFFERING_SETTINGS
+    if more <= 0:
+        return lines
+    return [*lines[:DIFFERING_SETTINGS], f"{more} more settings: attnlab runs diff A B"]
 
 
 def comparison_json(comparison: Comparison) -> dict[str, Any]:
     """Return a comparison as plain values."""
     return {
+        "title": comparison.title,
+        "differing": [asdict(one) for one in comparison.differing],
         "split": comparison.split,
         "n": comparison.n,
         "metric": comparison.metric.name,
         "conditions": [asdict(condition) for condition in comparison.conditions],
+        "standings": [asdict(one) for one in comparison.standings],
         "pairs": [asdict(pair) for pair in comparison.pairs],
         "notes": list(comparison.notes),
     }

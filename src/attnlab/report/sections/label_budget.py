@@ -27,7 +27,8 @@ def by_budget(runs: Sequence[Run]) -> dict[str, Comparison]:
         groups.setdefault(int(run.config["settings"]["labels"]), []).append(run)
     order = sorted(groups, key=lambda labels: (labels == 0, labels))
     return {
-        f"{labels:,}" if labels else ALL: compare(groups[labels], split=split) for labels in order
+        f"{labels:,}" if labels else ALL: compare(groups[labels], split=split, all_pairs=False)
+        for labels in order
     }
 
 

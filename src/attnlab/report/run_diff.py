@@ -1,0 +1,64 @@
+"""Two runs next to each other: what was set, decided and installed differently, and the scores."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from attnlab.evaluation.differing import written_value
+from attnlab.evaluation.metrics import metric_called
+from attnlab.report.document import Block, Heading, Sentences, Table
+from attnlab.runs.directory import Run
+from attnlab.runs.folders import differences
+
+
+def diff_json(first: Run, second: Run) -> dict[str, Any]:
+    """Return what differs as plain values: by part, each key with both values; and the scores."""
+    return {
+        **{
+            part: {key: [one, two] for key, one, two in differences(of_first, of_second)}
+            for part, (of_first, of_second) in _parts(first, second).items()
+        },
+        "scores": [_scores(first), _scores(second)],
+    }
+
+
+def diff_blocks(first: Run, second: Run) -> Iterator[Block]:
+    """Show settings, then resolved values, then versions that differ; the scores side by side."""
+    yield Heading(f"{first.name} vs {second.name}")
+    columns = ["", first.name, second.name]
+    for part, (of_first, of_second) in _parts(first, second).items():
+        rows = [
+            [key, written_value(one), written_value(two)]
+            for key, one, two in differences(of_first, of_second)
+        ]
+        yield Heading(part)
+        yield Table(columns, rows) if rows else Sentences(["nothing differs"])
+    yield Heading("scores")
+    scores = _scores(first), _scores(second)
+    splits = dict.fromkeys([*scores[0], *scores[1]])
+    rows = [[split, *(_written(of_run.get(split)) for of_run in scores)] for split in splits]
+    yield Table(columns, rows) if rows else Sentences(["neither has a score yet"])
+
+
+def _parts(first: Run, second: Run) -> dict[str, tuple[Any, Any]]:
+    one, two = first.config, second.config
+    versions = [run.record.get("versions", {}) if run.finished else {} for run in (first, second)]
+    return {
+        "settings": (
+            {"job": one["job"], **one["settings"]},
+            {"job": two["job"], **two["settings"]},
+        ),
+        "resolved": (one["resolved"], two["resolved"]),
+        "versions": (versions[0], versions[1]),
+    }
+
+
+def _scores(run: Run) -> dict[str, Any]:
+    return dict(run.record["scores"]) if run.finished else {}
+
+
+def _written(score: Any) -> str:
+    if not score:
+        return "–"
+    metric = metric_called(score["metric"])
+    low, high = (metric.write(bound).removesuffix(" %") for bound in score["interval"])
+    return f"{metric.write(score['value'])} [{low}, {high}], n = {score['n']:,}"

@@ -1,0 +1,63 @@
+"""Finds a run or study by the name that a user gives, wherever a command takes one."""
+
+import os
+from pathlib import Path
+
+from attnlab.errors import UserError, did_you_mean
+from attnlab.runs.directory import CONFIG
+from attnlab.runs.folders import folders_in
+from attnlab.runs.study import STUDY
+
+RUNS, VARIABLE = Path("runs"), "ATTNLAB_RUNS"
+
+
+class RunReference:
+    """Marks a setting that names a run: ``run: Annotated[str, RunReference()]``.
+
+    A name is looked up in the folder of runs; the setting then holds the absolute path, so that the
+    same command finds the same run from any folder.
+    """
+
+
+def default_root() -> Path:
+    """Return the folder of runs where --runs is not given."""
+    return Path(os.environ.get(VARIABLE) or RUNS)
+
+
+def find_run(name: str, root: Path) -> Path:
+    """Return the path of a run, study or file of weights: by its name below ``root``, or its path.
+
+    Of a run that is named and a folder that only has the same path, the run is meant.
+    """
+    there = [path for path in (root / name, Path(name)) if path.exists()]
+    of_ours = [path for path in there if is_run_or_study(path)]
+    if not there:
+        raise UserError(
+            f"there is no run {name!r} in {root}.{did_you_mean(name, names_in(root))}"
+            " `attnlab runs list` lists the existing ones."
+        )
+    return (of_ours or there)[0]
+
+
+def names_in(root: Path) -> list[str]:
+    """Return the names of the runs and studies of a folder, and of a study's runs below it."""
+    names = []
+    for path in folders_in(root):
+        if is_run_or_study(path):
+            names.append(path.name)
+        if not (path / CONFIG).exists():
+            names += [f"{path.name}/{run.name}" for run in folders_in(path) if is_run_or_study(run)]
+    return names
+
+
+def as_typed(path: Path) -> str:
+    """Return the shortest text by which a command finds a run: its name, or else its path."""
+    try:
+        return str(path.resolve().relative_to(default_root().resolve()))
+    except ValueError:
+        return str(path)
+
+
+def is_run_or_study(path: Path) -> bool:
+    """Say whether a folder looks like one, without reading it."""
+    return (path / CONFIG).exists() or (path / STUDY).exists()

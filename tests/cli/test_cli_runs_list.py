@@ -1,0 +1,189 @@
+"""``attnlab runs list|rm|diff|compare`` on many runs, on a terminal of 80 columns and piped."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from records import answers, classifier_run
+
+from attnlab.runs.directory import Run, RunPlace
+
+Attnlab = Callable[..., tuple[int, str, str]]
+LONG = "a-classifier-with-a-rather-long-name-that-nobody-would-type-1a2b3c4d"
+
+
+@pytest.fixture
+def terminal(attnlab: Attnlab, monkeypatch: pytest.MonkeyPatch) -> Attnlab:
+    """Return a function that runs a command on a terminal of 80 columns; colours are left out."""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        code, out, err = attnlab(*arguments)
+        return code, re.sub(r"\x1b\[[0-9;]*m", "", out), err
+
+    return run
+
+
+def trained(root: Path, name: str, right: int = 33, *, lr: float = 3e-5) -> Run:
+    gold, predicted = answers(right, 40)
+    settings = {"model": "models/tinybert", "lr": lr, "seed": 0}
+    return classifier_run(
+        root / "runs", name, gold=gold, predicted=predicted, job="classify-train", settings=settings
+    )
+
+
+def study_of_two(root: Path) -> None:
+    for name in ("a", "b"):
+        trained_in(root / "runs" / "mine", name)
+    content = {"title": "mine", "runs": ["a", "b"]}
+    (root / "runs" / "mine" / "study.json").write_text(json.dumps(content), encoding="utf-8")
+
+
+def trained_in(folder: Path, name: str) -> None:
+    gold, predicted = answers(30, 40)
+    classifier_run(folder, name, gold=gold, predicted=predicted)
+
+
+def test_every_run_is_one_line_of_a_narrow_terminal(terminal: Attnlab, tmp_path: Path) -> None:
+    trained(tmp_path, LONG)
+    trained(tmp_path, "lr[red]1")
+    code, out, err = terminal("runs", "list")
+    assert (code, err) == (0, "")
+    *lines, hint = out.splitlines()
+    assert len(lines) == 3
+    assert max(map(len, lines)) <= 80
+    assert all("test 82.5 % [68.1, 91.3]  finished" in line for line in lines[1:])
+    assert any(line.startswith("lr[red]1") for line in lines)
+    assert any(line.startswith("a-cl") and "…" in line for line in lines)
+    assert hint.startswith("Next: attnlab runs show ")
+
+
+def test_a_pipe_gets_whole_names_and_no_hint(
+    attnlab: Attnlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS")
+    trained(tmp_path, LONG)
+    _, out, _ = attnlab("runs", "list")
+    assert len(out.splitlines()) == 2
+    assert out.splitlines()[1].startswith(f"{LONG}  ")
+    assert "Next:" not in out
+
+
+def test_predictions_and_cells_are_shown_when_asked_for(attnlab: Attnlab, tmp_path: Path) -> None:
+    trained(tmp_path, "reader")
+    Run.begin("classify-predict", {"run": "reader"}, RunPlace(tmp_path / "runs", "asked"))
+    study_of_two(tmp_path)
+    names = [line.split()[0] for line in attnlab("runs", "list")[1].splitlines()[1:]]
+    assert sorted(names) == ["mine", "reader"]
+    assert "best of 2" in attnlab("runs", "list")[1]
+    assert "asked" in attnlab("runs", "list", "--all")[1]
+    assert "asked" in attnlab("runs", "list", "--filter", "job=classify-predict")[1]
+    _, out, _ = attnlab("runs", "list", "mine")
+    assert [line.split()[0] for line in out.splitlines()[1:]] == ["mine", "a", "b"]
+    assert "\n  a " in out
+
+
+def test_a_classifiers_model_folder_is_left_alone(attnlab: Attnlab, tmp_path: Path) -> None:
+    run = trained(tmp_path, "reader")
+    (run.path / "model").mkdir()
+    (run.path / "model" / "config.json").write_text('{"model_type": "bert"}', encoding="utf-8")
+    code, out, err = attnlab("runs", "list")
+    assert (code, err, len(out.splitlines())) == (0, "", 2)
+
+
+def test_runs_are_sorted_and_filtered(attnlab: Attnlab, tmp_path: Path) -> None:
+    trained(tmp_path, "weak", 20, lr=3e-5)
+    trained(tmp_path, "strong", 38, lr=5e-4)
+
+    def names(*options: str) -> list[str]:
+        code, out, _ = attnlab("runs", "list", "--json", *options)
+        assert code == 0
+        return [run["name"] for run in json.loads(out)]
+
+    assert names("--sort", "score") == ["strong", "weak"]
+    assert names("--sort", "name") == ["strong", "weak"]
+    assert names("--filter", "lr=5e-4") == ["strong"]
+    assert names("--filter", "model=tinybert", "--filter", "lr=0.00003") == ["weak"]
+    assert names("--filter", "state=running") == []
+    code, _, err = attnlab("runs", "list", "--filter", "lrr=1")
+    assert code == 2
+    assert "no run has 'lrr'. Did you mean 'lr'?" in err
+    code, _, err = attnlab("runs", "list", "--sort", "size")
+    assert code == 2
+    assert "no order is called 'size'" in err
+
+
+def test_a_run_that_a_process_works_on_is_running_and_not_removed(
+    attnlab: Attnlab, tmp_path: Path
+) -> None:
+    with Run.begin("job", {}, RunPlace(tmp_path / "runs", "going")) as run:
+        assert "running" in attnlab("runs", "list")[1]
+        code, _, err = attnlab("runs", "rm", "going", "--yes")
+        assert code == 2
+        assert "is working on runs/going" in err
+        assert run.path.exists()
+    assert attnlab("runs", "rm", "going", "--yes")[0] == 0
+    assert not run.path.exists()
+
+
+def test_only_runs_are_removed_and_only_after_asking(
+    attnlab: Attnlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, other = trained(tmp_path, "reader"), trained(tmp_path, "other")
+    (tmp_path / "photos").mkdir()
+    code, _, err = attnlab("runs", "rm", "photos", "reader", "--yes")
+    assert code == 2
+    assert "photos is neither a run nor a study" in err
+    assert run.path.exists()
+    monkeypatch.setattr("typer.confirm", lambda *_, **__: False)
+    assert attnlab("runs", "rm", "reader")[0] == 0
+    assert run.path.exists()
+    monkeypatch.setattr("typer.confirm", lambda *_, **__: True)
+    assert attnlab("runs", "rm", "reader")[0] == 0
+    assert not run.path.exists()
+    assert other.path.exists()
+
+
+def test_two_runs_are_told_apart(attnlab: Attnlab, tmp_path: Path) -> None:
+    trained(tmp_path, "weak", 20, lr=3e-5)
+    trained(tmp_path, "strong", 33, lr=5e-4)
+    code, out, _ = attnlab("runs", "diff", "weak", "strong")
+    assert code == 0
+    assert "lr 3e-5 5e-4" in " ".join(out.split())
+    assert "test 50.0 % [35.2, 64.8], n = 40 82.5 % [68.1, 91.3], n = 40" in " ".join(out.split())
+    code, out, _ = attnlab("runs", "diff", "weak", "strong", "--json")
+    assert json.loads(out)["settings"] == {"lr": [3e-5, 5e-4]}
+
+
+def test_a_comparison_says_first_what_differs(attnlab: Attnlab, tmp_path: Path) -> None:
+    trained(tmp_path, "weak", 20, lr=3e-5)
+    trained(tmp_path, "strong", 33, lr=5e-4)
+    _, out, _ = attnlab("runs", "compare", "weak", "strong")
+    assert out.splitlines()[:2] == ["weak vs strong", "• lr 3e-5 → 5e-4"]
+
+
+def test_thirty_runs_are_compared_on_one_screen(terminal: Attnlab, tmp_path: Path) -> None:
+    names = [f"{LONG}-{number}" for number in range(30)]
+    for number, name in enumerate(names[:-1]):
+        trained(tmp_path, name, 39 - number, lr=1e-5 * (number + 1))
+    gold, _ = answers(0, 40)
+    classifier_run(
+        tmp_path / "runs", names[-1], gold=gold, predicted=["yes"] * 40, job="classify-train",
+        settings={"model": "models/tinybert", "lr": 1.0, "seed": 0},
+    )  # fmt: skip
+    code, out, err = terminal("runs", "compare", *names)
+    assert (code, err) == (0, "")
+    table = [line for line in out.splitlines() if line.startswith("a-c") and " %  " in line]
+    assert len(table) == 30
+    assert max(map(len, table)) <= 80
+    heads = ["best ", "indistinguishable", "worse ", "did not learn"]
+    places = [out.index(f"\n{head}") for head in heads]
+    assert places == sorted(places)
+    assert "exact McNemar), Holm's correction for 29" in " ".join(out.split())
+    assert " is higher than " not in out
+    _, out, _ = terminal("runs", "compare", *names[:5], "--all-pairs", "--json")
+    assert len(json.loads(out)["pairs"]) == 10
+    assert json.loads(out)["standings"][0]["group"] == "best"
