@@ -9,6 +9,7 @@ from records import answers, classifier_run
 
 from attnlab.cli import app
 from attnlab.cli.options import complete_run
+from attnlab.cli.show import say_next_of
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.runs.lookup import as_typed
 
@@ -90,3 +91,18 @@ def test_a_report_of_several_runs_keeps_the_warnings_of_each(
     assert "# weak vs strong" in text
     assert "weak: it sees the future (token 3 moves)" in text
     assert "weak, strong: its step was chosen on dev, so this score is optimistic." in text
+
+
+def test_the_table_of_jobs_says_what_to_try_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], reader: Run
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    say_next_of(reader)
+    assert capfd.readouterr().out == ""  # not on a terminal
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    monkeypatch.setenv("TERM", "dumb")
+    say_next_of(reader)
+    assert 'Next: attnlab knowledge write reader "The"' in capfd.readouterr().out
+    reader.write_predictions("test", [{"id": "1", "input": "Where was Ada born?"}])
+    say_next_of(reader)
+    assert "Next: attnlab knowledge ask reader 'Where was Ada born?'" in capfd.readouterr().out
