@@ -5,13 +5,19 @@ appears on a terminal and a line in a log, always on standard error; ``--quiet``
 """
 
 import os
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
 from threading import RLock, Timer
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.status import Status
-from rich.text import Text
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.status import Status
+    from rich.text import Text
 
 PATIENCE = 0.5
 """Seconds after which a phase is worth a word."""
@@ -24,8 +30,10 @@ def is_quiet() -> bool:
     return bool(os.environ.get(QUIET))
 
 
-def messages() -> Console:
+def messages() -> "Console":
     """Return where everything is shown that is not the result."""
+    from rich.console import Console
+
     return Console(stderr=True, quiet=is_quiet() or os.environ.get("RANK", "0") != "0")
 
 
@@ -44,7 +52,7 @@ class Phase:
         with self._lock:
             self._done += count
             if self._spinner:
-                self._spinner.update(Text(str(self)))
+                self._spinner.update(_plain(str(self)))
 
     def begin(self) -> None:
         """Wait a moment, then show it."""
@@ -74,14 +82,48 @@ class Phase:
                 return
             console = messages()
             if console.is_terminal:
-                self._spinner = console.status(Text(str(self)), spinner="line")
+                self._spinner = console.status(_plain(str(self)), spinner="line")
                 self._spinner.start()
             elif not self._in_log:
                 self._in_log = True
-                console.print(Text(f"{self} …"), soft_wrap=True)
+                console.print(_plain(f"{self} …"), soft_wrap=True)
 
     def __str__(self) -> str:
         return self.text if self.total is None else f"{self.text} {self._done:,}/{self.total:,}"
+
+
+def _plain(text: str) -> "Text":
+    """Keep the brackets of a name: they are no markup."""
+    from rich.text import Text
+
+    return Text(text)
+
+
+def announce_imports(*names: str) -> None:
+    """Name these packages while they are loaded, whoever imports them first."""
+    sys.meta_path.insert(0, _Announcer(names))
+
+
+class _Announcer(MetaPathFinder):
+    """Finds nothing itself; lets the package's own loader work inside a phase."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = set(names)
+
+    def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
+        if fullname not in self.names:
+            return None
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is None or spec.loader is None:
+            return spec
+        load = spec.loader.exec_module
+
+        def load_in_a_phase(module: ModuleType) -> None:
+            with phase(f"loading {fullname}"):
+                load(module)
+
+        spec.loader.exec_module = load_in_a_phase  # type: ignore[method-assign]
+        return spec
 
 
 _open: list[Phase] = []

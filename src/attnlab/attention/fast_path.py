@@ -24,6 +24,7 @@ from attnlab.attention.functional import (
     split_heads_qkv,
 )
 from attnlab.errors import AttnlabError
+from attnlab.phases import phase
 from attnlab.runs import machine
 from attnlab.runs.files import read_json, replace_file, to_json
 
@@ -69,6 +70,7 @@ def recorded_or_measured() -> int:
     return recorded[here]
 
 
+@phase("measuring attention speed, once per machine")
 def measure() -> int:
     """Time both ways forward and back, in turns, and return where the fused one begins to win."""
     fused_from = 2 * LENGTHS[-1]

@@ -9,7 +9,9 @@ from attnlab import __version__
 from attnlab.cli import assets, attention, classify, doctor, knowledge, run, runs
 from attnlab.cli.options import group, process_rank
 from attnlab.errors import AttnlabError
+from attnlab.phases import announce_imports
 
+QUIET_FLAG = "--quiet"
 app = group(
     "A laboratory for attention, pretraining and fine-tuning.",
     name="attnlab",
@@ -39,14 +41,21 @@ def _options(
         False, "--version", callback=_show_version, is_eager=True, help="Show the version."
     ),
     debug: bool = typer.Option(False, "--debug", help="Show the traceback of an error."),
+    quiet: bool = typer.Option(False, QUIET_FLAG, help="Show results and errors only."),
 ) -> None:
     """Take the options that stand before the command."""
     if debug:
         os.environ["ATTNLAB_DEBUG"] = "1"
+    if quiet:
+        os.environ["ATTNLAB_QUIET"] = "1"
 
 
 def main() -> None:
     """Run the command line; an expected error is one or two lines and its exit code."""
+    if QUIET_FLAG in sys.argv:  # typer takes it before the command only, users type it anywhere
+        sys.argv.remove(QUIET_FLAG)
+        sys.argv.insert(1, QUIET_FLAG)
+    announce_imports("torch", "scipy", "matplotlib", "transformers")
     try:
         app()
     except AttnlabError as error:

@@ -185,13 +185,12 @@ class Request:
 
     def runner(self) -> "Callable[[Any], Run | Study]":
         """Return what runs the job's settings; called by the caller, it adds no frame."""
-        from rich.console import Console
-
+        from attnlab.phases import messages
         from attnlab.recipes.jobs import find_job
         from attnlab.runs.directory import RunPlace
 
         place = RunPlace(self.runs, self.name)
-        return partial(find_job(self.job).run, place=place, console=Console(stderr=True))
+        return partial(find_job(self.job).run, place=place, console=messages())
 
 
 SETTINGS_OPTIONS = ("config", "sets", "show_settings")

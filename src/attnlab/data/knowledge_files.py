@@ -6,6 +6,7 @@ from pathlib import Path
 from attnlab.data.text_files import all_lines, numbered_lines
 from attnlab.data.tokenizer import refuse_reserved
 from attnlab.errors import UserError
+from attnlab.phases import phase
 
 TEXT = "text to learn from"
 
@@ -55,9 +56,10 @@ def _question(place: str, line: str, has_answers: bool) -> Question:
 
 def _lines(path: Path, wanted: str) -> list[tuple[int, str]]:
     """Read the numbered lines of a file, which must have some and no reserved character."""
-    lines = numbered_lines(path)
-    if not lines:
-        raise UserError(f"{path} is empty: there is no {wanted}.")
-    for number, line in lines:
-        refuse_reserved(line, f"{path}, line {number}: the text")
+    with phase(f"reading {path.name}"):
+        lines = numbered_lines(path)
+        if not lines:
+            raise UserError(f"{path} is empty: there is no {wanted}.")
+        for number, line in lines:
+            refuse_reserved(line, f"{path}, line {number}: the text")
     return lines

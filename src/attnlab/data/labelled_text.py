@@ -17,6 +17,7 @@ from attnlab.data.example_fields import Fields, json_fields, row_fields
 from attnlab.data.header import short
 from attnlab.data.text_files import csv_rows, numbered_lines, tsv_rows
 from attnlab.errors import UserError
+from attnlab.phases import phase
 
 FORMATS = {
     ".csv": "label,text",
@@ -55,7 +56,8 @@ def read_labelled(
     or the keys of JSON lines, call the label, the text and the pair, if they have no usual name.
     Either all examples have a label or none has, and the same holds for the pair.
     """
-    examples = [_example(path, line, fields) for line, fields in _records(path, columns, named)]
+    with phase(f"reading {path.name}"):
+        examples = [_example(path, line, fields) for line, fields in _records(path, columns, named)]
     wanted = f"Write {FORMATS[path.suffix.lower()]}."
     if not examples:
         raise UserError(f"{path} is empty: there is no example in it. {wanted}")

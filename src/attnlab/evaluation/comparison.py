@@ -27,6 +27,7 @@ from attnlab.evaluation.ledger import ledger_notes
 from attnlab.evaluation.metrics import ACCURACY, Answers, Metric
 from attnlab.evaluation.pairs import Pair, compare_pairs
 from attnlab.evaluation.standings import Standing, standings
+from attnlab.phases import phase
 from attnlab.runs.directory import Run
 
 FEW = 3
@@ -69,6 +70,7 @@ class Comparison:
         return " vs ".join(names) if len(names) <= FEW else f"{len(names)} conditions"
 
 
+@phase("comparing runs")
 def compare(
     runs: Sequence[Run],
     *,

@@ -21,6 +21,7 @@ from attnlab.data.text_files import read_text
 from attnlab.errors import UserError
 from attnlab.models.bert_names import hub_name, listed, rename_tensors
 from attnlab.models.sizes import BertSize
+from attnlab.phases import phase
 from attnlab.runs.files import naming_the_path, read_json, replace_file, to_json
 
 CONFIG, VOCABULARY, TOKENIZER = "config.json", "vocab.txt", "tokenizer_config.json"
@@ -74,6 +75,7 @@ class Pretrained:
         return replace(self, tensors={name: self.tensors[name] for name in names})
 
 
+@phase("loading the model")
 def read_bert(folder: Path) -> Pretrained:
     """Read a folder in the hub's layout; a tensor that does not belong there is named."""
     if not folder.is_dir():

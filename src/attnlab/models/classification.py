@@ -11,6 +11,7 @@ from attnlab.data.batches import IGNORED
 from attnlab.data.epochs import Epochs
 from attnlab.data.text_batches import JointBatch, TextRow, collate_texts
 from attnlab.models.bert import BertForCLSMLM, BertForSequenceClassification
+from attnlab.phases import phase
 from attnlab.training.parameter_groups import ParameterGroups
 from attnlab.training.task import Evaluation, Term
 
@@ -89,9 +90,12 @@ def class_probabilities(
     device = next(model.parameters()).device
     order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
     found = []
-    for start in range(0, len(order), ASKED_AT_ONCE):
-        batch = collate_texts([rows[i] for i in order[start : start + ASKED_AT_ONCE]]).to(device)
-        scores = model(batch.tokens, batch.types, batch.padding)
-        found.append(scores.cpu().double().softmax(-1))
+    with phase("answering", total=len(rows)) as answering:
+        for start in range(0, len(order), ASKED_AT_ONCE):
+            some = [rows[i] for i in order[start : start + ASKED_AT_ONCE]]
+            batch = collate_texts(some).to(device)
+            scores = model(batch.tokens, batch.types, batch.padding)
+            found.append(scores.cpu().double().softmax(-1))
+            answering.advance(len(some))
     table = torch.cat(found)
     return torch.empty_like(table).index_copy(0, torch.tensor(order), table)

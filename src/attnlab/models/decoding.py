@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from attnlab.attention.cache import Cache
 from attnlab.errors import UserError
+from attnlab.phases import phase
 
 
 @runtime_checkable
@@ -148,11 +149,14 @@ def continue_prompts(
         if len(prompt) > room
     }
     fitting = [index for index, prompt in enumerate(prompts) if len(prompt) <= room]
-    for places in groups_of_like_length([len(prompts[index]) for index in fitting]):
-        group = [fitting[place] for place in places]
-        some = [prompts[index] for index in group]
-        written = _continue(model, some, stop=stop, max_new=max_new, choose=choose)
-        found |= zip(group, written, strict=True)
+    with phase("answering", total=len(prompts)) as answering:
+        answering.advance(len(found))
+        for places in groups_of_like_length([len(prompts[index]) for index in fitting]):
+            group = [fitting[place] for place in places]
+            some = [prompts[index] for index in group]
+            written = _continue(model, some, stop=stop, max_new=max_new, choose=choose)
+            found |= zip(group, written, strict=True)
+            answering.advance(len(group))
     return [found[index] for index in range(len(prompts))]
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from attnlab.evaluation.accuracy import score_answers
 from attnlab.evaluation.ledger import Row, row_hashes, split_ledger
+from attnlab.phases import phase
 from attnlab.runs import machine
 from attnlab.runs.directory import Run
 from attnlab.runs.predictions import Predictions, column, is_labelled
@@ -27,6 +28,7 @@ class Splits:
         return split_ledger(self.rows, inputs=self.inputs)
 
 
+@phase("scoring")
 def close_run(
     run: Run,
     predictions: Mapping[str, Predictions],

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from attnlab.attention.settings import AttentionSettings
 from attnlab.errors import UserError
+from attnlab.phases import phase
 from attnlab.registry import users_file
 from attnlab.runs.directory import Run
 from attnlab.runs.files import sha256_of_files
@@ -40,6 +41,7 @@ def _absolute_part(reference: str) -> str:
     return f"{file.resolve()}:{reference.rpartition(':')[2]}" if file else reference
 
 
+@phase("hashing files")
 def refuse_changed_files(run: Run, files: Mapping[str, Path]) -> None:
     """Refuse files that hold something else by now; those of a finished run may be gone."""
     if run.finished:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from attnlab.phases import phase
 from attnlab.recipes.jobs import JOBS
 from attnlab.report.build_report import build_report
 from attnlab.report.sections import Section
@@ -13,6 +14,7 @@ from attnlab.runs.directory import Run
 from attnlab.runs.study import STUDY, Study
 
 
+@phase("drawing the report")
 def report_on(paths: Sequence[Path], folder: Path | None = None, *, as_markdown: bool) -> Path:
     """Write a page about runs, or about one study; return its path."""
     if len(paths) == 1 and (paths[0] / STUDY).exists():

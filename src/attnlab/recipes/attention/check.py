@@ -16,12 +16,14 @@ from attnlab.checks.parity import compare_with
 from attnlab.checks.promises import D, H, Subject, T, promises_of, tokens
 from attnlab.checks.steps import FUNCTIONS, check_functions
 from attnlab.errors import UserError, did_you_mean
+from attnlab.phases import phase
 from attnlab.registry import is_own, load_file
 
 Report = dict[str, list[Finding]]
 """What was found, by class; the functions of the exercise stand under ``functions``."""
 
 
+@phase("checking")
 def check_file(file: Path, *, name: str | None = None, like: str | None = None) -> Report:
     """Check what a file holds, or the one class of that name; ``like`` is what it should equal."""
     with contextlib.redirect_stdout(sys.stderr):  # what the file prints is not our answer
@@ -78,6 +80,7 @@ def _unusable(variant: type[nn.Module], subject: Subject) -> Finding | None:
     return None
 
 
+@phase("checking the mutants")
 def check_mutants() -> dict[str, Report]:
     """Check every mutant, as functions and as a class, and the correct code for comparison."""
     return {

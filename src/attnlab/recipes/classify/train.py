@@ -15,6 +15,7 @@ from attnlab.models.bert_format import Pretrained, read_bert, write_bert
 from attnlab.models.bert_names import TABLE, hub_name
 from attnlab.models.classification import Classification
 from attnlab.models.compact_embedding import CompactEmbedding
+from attnlab.phases import phase
 from attnlab.recipes.classify.classifier import Classifier, check_fits, new_classifier
 from attnlab.recipes.classify.settings import MODEL, ClassifySettings
 from attnlab.recipes.classify.streams import labelled_stream, masked_stream
@@ -176,10 +177,12 @@ def _rows(
     classifier: Classifier, texts: ClassifyTexts
 ) -> tuple[Mapping[str, Sequence[TextRow]], CompactEmbedding | None]:
     """Cut the texts of every split into tokens; also say which rows of the table they need."""
-    rows: Mapping[str, Sequence[TextRow]] = {
-        split: [classifier.row(example) for example in examples]
-        for split, examples in {"train": texts.train, **texts.eval_splits}.items()
-    }
+    splits = {"train": texts.train, **texts.eval_splits}
+    with phase(f"tokenizing {sum(map(len, splits.values())):,} texts"):
+        rows: Mapping[str, Sequence[TextRow]] = {
+            split: [classifier.row(example) for example in examples]
+            for split, examples in splits.items()
+        }
     if texts.unlabelled:
         return rows, None  # a head that scores every token needs the whole table
     used = CompactEmbedding.of(*rows.values())

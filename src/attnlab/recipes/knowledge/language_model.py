@@ -19,6 +19,7 @@ from attnlab.models.decoding import continue_prompts, sampler
 from attnlab.models.gpt import GPT
 from attnlab.models.next_token import row_losses
 from attnlab.models.sizes import ModelSettings
+from attnlab.phases import phase
 from attnlab.randomness import seed_torch
 from attnlab.registry import telling_the_line
 from attnlab.runs.directory import Run
@@ -86,6 +87,7 @@ class LanguageModel:
         texts = [(self.tokenizer.decode(tokens), likely) for tokens, likely in drawn]
         return [texts[i : i + count] for i in range(0, len(texts), count)]
 
+    @phase("checking that the model sees no future")
     def leak(self, rows: Sequence[Sequence[int]], *, seconds: float) -> Leak:
         """Measure what the model sees of the future; refuse one that does not say it does."""
         length = min(map(len, rows))
@@ -138,6 +140,7 @@ def new_language_model(
     return LanguageModel(GPT(len(tokenizer), max_len, **vars(size)), tokenizer, size)
 
 
+@phase("loading the model")
 def load_language_model(run: Run) -> LanguageModel:
     """Make the model of a finished run again."""
     size, saved = saved_size(run), read_json(run.path / FILE)

@@ -11,6 +11,7 @@ from attnlab.data.knowledge_files import Question, read_corpus, read_questions
 from attnlab.data.tokenizer import Tokenizer
 from attnlab.errors import UserError
 from attnlab.evaluation.held_out_text import SPLIT as HELD_OUT_TEXT
+from attnlab.phases import phase
 from attnlab.randomness import rng
 from attnlab.recipes.closing import Splits
 from attnlab.recipes.files import need
@@ -112,6 +113,7 @@ def learn_tokenizer(
     return tokenizer
 
 
+@phase("learning the tokenizer")
 def tokenizer_of(settings: TokenizerSettings, texts: KnowledgeTexts) -> Tokenizer:
     """Make the tokenizer of a corpus."""
     if settings.kind == "characters":

@@ -11,6 +11,7 @@ from attnlab.data.settings import WorldSettings
 from attnlab.data.world import World, make_world
 from attnlab.errors import UserError
 from attnlab.evaluation.intervals import percent
+from attnlab.phases import phase
 from attnlab.recipes.closing import Splits, close_run
 from attnlab.recipes.opening import run_without_training
 from attnlab.runs.directory import Run, RunPlace
@@ -40,6 +41,7 @@ def run_world(
     return run_without_training(job, settings, work, place=place, files={})
 
 
+@phase("making up people")
 def write_world(settings: WorldSettings, folder: Path) -> list[str]:
     """Write a world's files into a folder, and return lines that say what they hold.
 
