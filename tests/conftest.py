@@ -35,6 +35,12 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIP_NO_INDEX", "1")  # pip is a process of its own
 
 
+@pytest.fixture(autouse=True)
+def no_phases(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Show no phase in this process, however slow the machine is: tests compare what is printed."""
+    monkeypatch.setattr("attnlab.phases.PATIENCE", 3600.0)
+
+
 @pytest.fixture
 def data_folder() -> Path:
     """Return the folder of real data; tests marked `data` are skipped where there is none."""

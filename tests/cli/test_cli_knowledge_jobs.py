@@ -236,7 +236,7 @@ def test_an_answer_that_has_no_room_is_told_with_its_line(
 FINETUNE_MISTAKES = {
     "nothing to do": (["knowledge", "finetune"], "there is nothing to do: give training questions"),
     "no tokenizer": (FINETUNE, "a model that was not pretrained needs --corpus, which its"),
-    "no such start": ([*FINETUNE, "--start", "runs/none"], "there is no run 'runs/none' in runs."),
+    "no such start": ([*FINETUNE, "--start", "runs/none"], "there is no run 'none' in "),
     "a start that is no run": (
         [*FINETUNE, "--start", "world"], "world is not a run directory: it has no config.json."
     ),
@@ -247,7 +247,7 @@ FINETUNE_MISTAKES = {
     "unknown recipe": ([*FINETUNE, "--recipe", "best"], "no recipe is called 'best'. Known:"),
     "missing questions": (["knowledge", "finetune", "gone"], "there is no file gone."),
     "no corpus": (["knowledge", "pretrain"], "there is nothing to do: give a corpus to read"),
-    "asked of no run": ([*EVALUATE, "runs/none", TEST], "there is no run 'runs/none' in runs."),
+    "asked of no run": ([*EVALUATE, "runs/none", TEST], "there is no run 'none' in "),
     "asked of an unfinished run": (
         [*EVALUATE, "runs/older", TEST], "runs/older is not a finished run of knowledge pretrain"
     ),

@@ -32,7 +32,7 @@ from attnlab.recipes.classify.texts import read_texts
 from attnlab.recipes.jobs import find_job
 from attnlab.recipes.studies import Finished
 from attnlab.report.build_report import build_report
-from attnlab.report.figures import as_png
+from attnlab.report.figure_output import as_png
 from attnlab.report.sections.label_budget import LABEL_BUDGET, budget_figure, by_budget
 from attnlab.report.sections.one_run import ONE_RUN
 from attnlab.runs.directory import Run, RunPlace

@@ -152,7 +152,7 @@ def test_a_crash_just_before_the_folder_gets_its_name_leaves_nothing_that_looks_
 
 def test_a_missing_run_is_named_with_the_command_that_lists_them(tmp_path: Path) -> None:
     with pytest.raises(
-        UserError, match=rf"^there is no run {tmp_path}/x\. `attnlab runs list` lists the"
+        UserError, match=rf"^there is no run 'x' in {tmp_path}\. `attnlab runs list` lists the"
     ):
         Run.open(tmp_path / "x")
 

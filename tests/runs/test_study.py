@@ -159,7 +159,7 @@ def test_a_study_of_an_earlier_version_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_run_that_is_named_but_gone_is_told(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"^there is no run .*mine/ghost\."):
+    with pytest.raises(UserError, match=r"^there is no run 'ghost' in .*mine\."):
         closed(begin(tmp_path), "ghost").opened()
 
 

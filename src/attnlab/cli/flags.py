@@ -171,16 +171,13 @@ class Request:
     def _with_found_runs(self, settings: Any) -> Any:
         """Put the path of a run in the place of its name, wherever settings name one."""
         from attnlab.config import Given, describe, resolve
-        from attnlab.runs.lookup import find_run
+        from attnlab.runs.lookup import where_a_run_is
 
-        found = {}
-        for setting in describe(type(settings)):
-            name = reduce(getattr, setting.key.split("."), settings)
-            if name and names_a_run(setting):
-                path = find_run(name, self.runs)
-                # a file of weights stays as it was typed, as other files do
-                value = str(path.resolve()) if path.is_dir() else name
-                found[setting.key] = Given(value, setting.key)
+        found = {
+            setting.key: Given(where_a_run_is(name, self.runs), setting.key)
+            for setting in describe(type(settings))
+            if names_a_run(setting) and (name := reduce(getattr, setting.key.split("."), settings))
+        }
         return resolve(settings, flags=found) if found else settings
 
     def runner(self) -> "Callable[[Any], Run | Study]":

@@ -22,8 +22,10 @@ from attnlab.errors import DamagedFileError, UserError
 from attnlab.runs.files import naming_the_path, read_json, read_json_lines, replace_file, to_json
 from attnlab.runs.folders import (
     FORMAT,
+    folders_in,
     is_free,
     make_folder,
+    no_such_run,
     refuse_other_format,
     refuse_other_settings,
     run_name,
@@ -79,7 +81,8 @@ class Run:
     def open(cls, path: Path) -> "Run":
         """Open a run that exists, to read it."""
         if not path.exists():
-            raise UserError(f"there is no run {path}. `attnlab runs list` lists the existing ones.")
+            known = [folder.name for folder in folders_in(path.parent)]
+            raise no_such_run(path.name, path.parent, known)
         if not (path / CONFIG).exists():
             raise UserError(f"{path} is not a run directory: it has no {CONFIG}.")
         config = read_json(path / CONFIG)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from attnlab.errors import UserError
+from attnlab.errors import UserError, did_you_mean
 from attnlab.runs.files import naming_the_path, to_json, write_synced
 
 FORMAT = 2
@@ -35,6 +35,14 @@ def folders_in(root: Path) -> list[Path]:
     if not root.is_dir():
         return []
     return sorted(p for p in root.iterdir() if p.is_dir() and not p.name.startswith("."))
+
+
+def no_such_run(name: str, root: Path, known: Iterable[str]) -> UserError:
+    """Build the error for a run that is not there."""
+    return UserError(
+        f"there is no run {name!r} in {root}.{did_you_mean(name, known)} `attnlab runs list` lists"
+        " the existing ones."
+    )
 
 
 def is_free(path: Path) -> bool:

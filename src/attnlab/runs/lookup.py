@@ -3,9 +3,9 @@
 import os
 from pathlib import Path
 
-from attnlab.errors import UserError, did_you_mean
+from attnlab.errors import UserError
 from attnlab.runs.directory import CONFIG
-from attnlab.runs.folders import folders_in
+from attnlab.runs.folders import folders_in, no_such_run
 from attnlab.runs.study import STUDY
 
 RUNS, VARIABLE = Path("runs"), "ATTNLAB_RUNS"
@@ -32,11 +32,20 @@ def find_run(name: str, root: Path) -> Path:
     there = [path for path in (root / name, Path(name)) if path.exists()]
     of_ours = [path for path in there if is_run_or_study(path)]
     if not there:
-        raise UserError(
-            f"there is no run {name!r} in {root}.{did_you_mean(name, names_in(root))}"
-            " `attnlab runs list` lists the existing ones."
-        )
+        raise no_such_run(name, root, names_in(root))
     return (of_ours or there)[0]
+
+
+def where_a_run_is(name: str, root: Path) -> str:
+    """Return the absolute path of a run, or where it would be: a finished job outlives its source.
+
+    A file of weights stays as it was typed, as other files do.
+    """
+    try:
+        path = find_run(name, root)
+    except UserError:
+        return str((Path(name) if os.sep in name else root / name).resolve())
+    return str(path.resolve()) if path.is_dir() else name
 
 
 def names_in(root: Path) -> list[str]:
