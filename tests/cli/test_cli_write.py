@@ -8,8 +8,8 @@ import pytest
 from knowledge_files import PRETRAIN, TINY, make_world
 
 from attnlab.cli import write as module
-from attnlab.recipes.knowledge.sampling import WriteSettings
 from attnlab.recipes.knowledge.write import WritingSession
+from attnlab.recipes.knowledge.write_settings import WriteSettings
 from attnlab.runs.directory import Run
 from conftest import Attnlab, flowing
 

@@ -212,7 +212,7 @@ def test_threads_are_the_settings_then_the_variables_then_measured(
     threads: int,
 ) -> None:
     monkeypatch.setattr("attnlab.runs.machine.cores", lambda: 3)
-    monkeypatch.setattr("attnlab.training.trial.faster_threads", lambda *_, **__: 3)
+    monkeypatch.setattr("attnlab.training.speed_trial.faster_threads", lambda *_, **__: 3)
     monkeypatch.setenv("OMP_NUM_THREADS", variable)
     run = train_classifier(tmp_path, replace(TRAINING, length="1 step", threads=setting))
     assert run.record["resolved"]["threads"] == threads

@@ -15,7 +15,8 @@ import torch
 from toy import ToyTask, tensors, toy_session
 
 from attnlab.errors import DamagedFileError, StoppedError, UserError
-from attnlab.training import loop, trial
+from attnlab.training import loop
+from attnlab.training import speed_trial as trial
 from attnlab.training.loop import Training, TrainingState, train
 from attnlab.training.settings import OptimizerSettings, ScheduleSettings, TrainingSettings
 from attnlab.training.step import NonFiniteError, Stepper

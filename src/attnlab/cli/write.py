@@ -11,8 +11,8 @@ import typer
 from attnlab.cli.options import AsJson, RunsFolder, complete_run
 
 if TYPE_CHECKING:
-    from attnlab.recipes.knowledge.sampling import WriteSettings
     from attnlab.recipes.knowledge.write import WritingSession
+    from attnlab.recipes.knowledge.write_settings import WriteSettings
 
 
 def write(
@@ -63,7 +63,7 @@ def write(
         samples=samples,
         tokens=tokens,
     )
-    from attnlab.recipes.knowledge.sampling import check_prompt
+    from attnlab.recipes.knowledge.write_settings import check_prompt
 
     check_prompt(prompt)
     from attnlab.recipes.knowledge.write import WritingSession
@@ -81,7 +81,7 @@ def write(
 def _settings(**given: float | None) -> "WriteSettings":
     """Check what was given, under the name that the user typed."""
     from attnlab.config import Given, resolve
-    from attnlab.recipes.knowledge.sampling import WriteSettings
+    from attnlab.recipes.knowledge.write_settings import WriteSettings
 
     flags = {
         name: Given(value, f"--{name.replace('_', '-')} {value}")

@@ -28,9 +28,9 @@ from attnlab.training.progress import Display, progress_display
 from attnlab.training.session import THREADS, Session
 from attnlab.training.settings import TrainingSettings
 from attnlab.training.signals import StopRequest
+from attnlab.training.speed_trial import decide_threads, seconds_per_step
 from attnlab.training.step import NonFiniteError, Stepper, StepResult
 from attnlab.training.task import Task
-from attnlab.training.trial import decide_threads, seconds_per_step
 
 
 @dataclass(frozen=True)

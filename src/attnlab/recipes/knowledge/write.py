@@ -9,8 +9,8 @@ import torch
 from attnlab.models.decoding import Choose, take_likeliest, truncated_sampler, write_on
 from attnlab.randomness import rng
 from attnlab.recipes.knowledge.language_model import LanguageModel
-from attnlab.recipes.knowledge.sampling import WriteSettings, check_prompt
 from attnlab.recipes.knowledge.saved import open_saved
+from attnlab.recipes.knowledge.write_settings import WriteSettings, check_prompt
 from attnlab.recipes.opening import computing_like
 from attnlab.training.inference import inference
 

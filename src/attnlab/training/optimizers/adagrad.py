@@ -3,8 +3,8 @@
 import torch
 from torch.optim import Optimizer
 
+from attnlab.training.optimizer_options import NonNegative, decayed
 from attnlab.training.optimizers import OPTIMIZERS, Parameters
-from attnlab.training.optimizers.grouping import NonNegative, decayed
 
 
 @OPTIMIZERS.register("adagrad")

@@ -20,9 +20,9 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from attnlab.errors import UserError
+from attnlab.training.optimizer_options import NonNegative, Share, refuse_sparse
 from attnlab.training.optimizers import OPTIMIZERS, Parameters
 from attnlab.training.optimizers.adamw import adamw
-from attnlab.training.optimizers.grouping import NonNegative, Share, refuse_sparse
 
 # Five rounds of this odd polynomial bring every singular value near 1; Jordan's coefficients.
 COEFFICIENTS, ROUNDS, SMALLEST_NORM = (3.4445, -4.775, 2.0315), 5, 1e-7

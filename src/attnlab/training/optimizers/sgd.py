@@ -3,8 +3,8 @@
 import torch
 from torch.optim import Optimizer
 
+from attnlab.training.optimizer_options import NonNegative, Share, decayed, refuse_sparse
 from attnlab.training.optimizers import OPTIMIZERS, Parameters
-from attnlab.training.optimizers.grouping import NonNegative, Share, decayed, refuse_sparse
 
 
 @OPTIMIZERS.register("sgd")

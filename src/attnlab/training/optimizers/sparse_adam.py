@@ -4,8 +4,8 @@ import torch
 from torch.optim import Optimizer
 
 from attnlab.errors import UserError
+from attnlab.training.optimizer_options import NonNegative, Share
 from attnlab.training.optimizers import OPTIMIZERS, Parameters
-from attnlab.training.optimizers.grouping import NonNegative, Share
 
 
 @OPTIMIZERS.register("sparse_adam")

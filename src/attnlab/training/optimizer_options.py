@@ -1,4 +1,4 @@
-"""Splits parameters into torch's groups, with weight decay on matrices only."""
+"""What the optimizers share: bounds of their options, and weight decay on matrices only."""
 
 from typing import Annotated, Any
 

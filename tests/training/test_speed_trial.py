@@ -8,10 +8,10 @@ import pytest
 import torch
 from toy import ToyTask, tensors, toy_session
 
-from attnlab.training import trial
+from attnlab.training import speed_trial as trial
 from attnlab.training.loop import train
 from attnlab.training.settings import OptimizerSettings, TrainingSettings
-from attnlab.training.trial import faster_threads, trial_steps
+from attnlab.training.speed_trial import faster_threads, trial_steps
 
 SETTINGS = TrainingSettings(
     length="6 steps", optimizer=OptimizerSettings("adamw", lr=0.1), precision="float64"
