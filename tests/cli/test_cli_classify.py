@@ -33,7 +33,7 @@ def test_a_classifier_is_trained_and_shown_again(attnlab: Attnlab) -> None:
     assert done.code == 0, done.err
     assert "accuracy" in done.out
     assert "test: none" in done.out
-    assert "newly initialized, not in" in done.err
+    assert "new classifier head: " in done.err
     run = Run.open(Path(done.out.splitlines()[-1]))
     assert run.config["settings"]["labels"] == 10
     again = attnlab(*TRAIN, "--labels", "10", "--lr", "1e-3", "--seed", "3")

@@ -39,7 +39,6 @@ def test_plain_text_ends_with_a_perplexity_that_other_commands_show(
     assert "(token frequencies)" in waves
     assert "bits per character" in waves
     assert "test: none" in waves
-    assert "Let it write: attnlab knowledge write runs/waves 'went, as waves'" in waves
     settings = Run.open(Path("runs/waves")).config["settings"]
     assert settings["objective"]["name"] == "running_text", "the recipe text was chosen"
     assert "bits per character" in go(attnlab, "runs", "show", "waves")

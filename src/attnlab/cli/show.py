@@ -45,26 +45,27 @@ def say_next(command: str) -> None:
 
 
 def say_next_of(done: "Run | Study") -> None:
-    """Say what the table of jobs names to try after a job."""
-    import shlex
+    """Say what the table of jobs names to try after a job, filled in from what came out."""
     from string import Formatter
 
+    from attnlab.evaluation.held_out_text import SPLIT
     from attnlab.recipes.jobs import JOBS
     from attnlab.runs.directory import Run
     from attnlab.runs.lookup import as_typed
 
     job = JOBS.get(str(done.config["job"] if isinstance(done, Run) else done.job))
-    is_run = isinstance(done, Run)
     asked = done if isinstance(done, Run) else _featured(done)
-    split = next((s for s in SHOWN_FIRST if asked and asked.has_predictions(s)), None)
-    known = {"run": shlex.quote(as_typed(done.path))}
-    if asked and split:
-        known["input"] = shlex.quote(str(asked.predictions(split)[0]["input"]))
+    known = {"run": as_typed(done.path)}
+    if asked:
+        known["asked"] = as_typed(asked.path)
+        if split := next((s for s in SHOWN_FIRST if asked.has_predictions(s)), None):
+            known["input"] = str(asked.predictions(split)[0]["input"])
+        if asked.has_predictions(SPLIT):
+            words = str(asked.predictions(SPLIT)[0]["input"]).split()
+            known["prompt"] = " ".join(words[:PROMPT_WORDS])
     for text in job.next if job else ():
         if {name for _, name, _, _ in Formatter().parse(text) if name} <= known.keys():
-            if not is_run and asked and "{input}" in text:
-                known["run"] = shlex.quote(as_typed(asked.path))
-            say_next(text.format(**known))
+            say_next(text.format(**{name: shlex.quote(value) for name, value in known.items()}))
             return
 
 
@@ -111,7 +112,6 @@ def _show_run(run: "Run") -> None:
         console.print("dev: none")
         console.print()
     _show_answers(run, console)
-    _show_how_to_write(run, console)
     console.print(str(run.path), highlight=False, soft_wrap=True)
 
 
@@ -130,16 +130,6 @@ def _show_study(study: "Study") -> None:
         _show_answers(featured, console)
     page = report_on([study.path], as_markdown=False)
     console.print(str(page), highlight=False, soft_wrap=True)
-
-
-def _show_how_to_write(run: "Run", console: "Console") -> None:
-    """After plain text, print a command that continues the first words of its held-out end."""
-    from attnlab.evaluation.held_out_text import SPLIT
-
-    if run.has_predictions(SPLIT):
-        prompt = " ".join(run.predictions(SPLIT)[0]["input"].split()[:PROMPT_WORDS])
-        command = f"attnlab knowledge write {run.path} {shlex.quote(prompt)}"
-        console.print(f"Let it write: {command}\n", highlight=False, soft_wrap=True, markup=False)
 
 
 def _show_answers(run: "Run", console: "Console") -> None:

@@ -67,14 +67,22 @@ _ALL = (
         "read a corpus, optionally with training questions mixed in",
         f"{KNOWLEDGE}.settings:PretrainSettings",
         f"{KNOWLEDGE}.pretrain:run_pretrain",
-        next=("attnlab knowledge ask {run} {input}", 'attnlab knowledge write {run} "The"'),
+        next=(
+            "attnlab knowledge ask {run} {input}",
+            "attnlab knowledge write {run} {prompt}",
+            'attnlab knowledge write {run} "The"',
+        ),
     ),
     Job(
         "knowledge-finetune",
         "learn to answer questions, from a pretrained model or from scratch",
         f"{KNOWLEDGE}.settings:FinetuneSettings",
         f"{KNOWLEDGE}.finetune:run_finetune",
-        next=("attnlab knowledge ask {run} {input}", 'attnlab knowledge write {run} "The"'),
+        next=(
+            "attnlab knowledge ask {run} {input}",
+            "attnlab knowledge write {run} {prompt}",
+            'attnlab knowledge write {run} "The"',
+        ),
     ),
     Job(
         "knowledge-evaluate",
@@ -95,7 +103,7 @@ _ALL = (
         f"{KNOWLEDGE}.settings:DemoSettings",
         f"{KNOWLEDGE}.demo:DEMO",
         f"{SECTIONS}.comparison:COMPARISON",
-        next=("attnlab knowledge ask {run} {input}", "attnlab runs list {run}"),
+        next=("attnlab knowledge ask {asked} {input}", "attnlab runs list {run}"),
     ),
     Job(
         "knowledge-extraction",
