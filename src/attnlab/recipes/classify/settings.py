@@ -28,7 +28,7 @@ class MaskedSettings:
     text: str = ""
     """File of unlabelled text, one per line; without it, only the classifier is trained."""
     alpha: Annotated[float, Ge(0)] = 0.5
-    """Weight of this loss relative to the classification loss; 0 turns it off."""
+    """Weight of the masked-token loss relative to the classification loss; 0 turns it off."""
     share: Annotated[float, Interval(gt=0, lt=1)] = 0.15
     """Share of the tokens to predict."""
     block: Annotated[int, Ge(3)] = 128

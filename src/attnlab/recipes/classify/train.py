@@ -87,9 +87,8 @@ class FineTuning:
         """Return what the loop trains."""
         if self.fresh:
             parts = sorted({hub_name(name).rpartition(".")[0] for name in self.fresh})
-            self.session.say(
-                f"new classifier head: {self.settings.model} has no {', '.join(parts)}"
-            )
+            what = "new classifier head" if "classifier" in parts else "new layers"
+            self.session.say(f"{what}: {self.settings.model} has no {', '.join(parts)}")
         settings, unlabelled = self.settings, self.texts.unlabelled
         masked = masked_stream(unlabelled, self.classifier.words, settings) if unlabelled else None
         return Classification(
