@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 ANSWERS = 3
 PROMPT_WORDS = 3
-SHOWN_FIRST = ("test", "dev", "held_out")
 
 
 def print_json(value: Any) -> None:
@@ -52,11 +51,12 @@ def say_next_of(done: "Run | Study") -> None:
     from attnlab.recipes.jobs import JOBS
     from attnlab.runs.directory import Run
     from attnlab.runs.lookup import as_typed
+    from attnlab.runs.predictions import shown_split
 
     job = JOBS.get(str(done.config["job"] if isinstance(done, Run) else done.job))
     is_run = isinstance(done, Run)
     asked = done if isinstance(done, Run) else _featured(done)
-    split = next((s for s in SHOWN_FIRST if asked and asked.has_predictions(s)), None)
+    split = shown_split(asked) if asked else None
     known = {"run": shlex.quote(as_typed(done.path))}
     if asked and split:
         known["input"] = shlex.quote(str(asked.predictions(split)[0]["input"]))
@@ -88,10 +88,12 @@ def show(done: "Run | Study", *, outputs: Path | None = None) -> None:
 
 
 def _write_answers(run: "Run", path: Path) -> None:
-    """Write the answers on test, one per line whatever they hold."""
+    """Write the answers on the scored file, one per line whatever they hold."""
     from attnlab.runs.files import replace_file
+    from attnlab.runs.predictions import shown_split
 
-    answers = [" ".join(str(row["prediction"]).splitlines()) for row in run.predictions("test")]
+    rows = run.predictions(shown_split(run) or "test")
+    answers = [" ".join(str(row["prediction"]).splitlines()) for row in rows]
     replace_file(path, "".join(f"{answer}\n" for answer in answers).encode())
 
 
@@ -104,7 +106,7 @@ def _show_run(run: "Run") -> None:
     console, record = Console(), run.record
     if record["scores"]:
         console.print(terminal.scores_view(run))
-        if record.get("test") == "none":
+        if record.get("test") == "none" and "file_split" not in record:
             console.print("test: none")
         console.print()
     if record.get("dev") == "none":
@@ -146,10 +148,12 @@ def _show_answers(run: "Run", console: "Console") -> None:
     """Print some answers and, where it was examined, what their confidence is worth."""
     from attnlab.report import terminal
     from attnlab.report.calibration import sentences
+    from attnlab.runs.predictions import shown_split
 
-    split = next((s for s in SHOWN_FIRST if run.has_predictions(s)), None)
-    if split:
-        console.print(terminal.answers(run.predictions(split)[:ANSWERS]))
+    if split := shown_split(run):
+        rows = run.predictions(split)
+        console.print(f"{min(ANSWERS, len(rows))} of {len(rows):,} shown", highlight=False)
+        console.print(terminal.answers(rows[:ANSWERS]))
         console.print()
     if said := sentences(run.record.get("confidence") or {"splits": {}}):
         console.print(*said, "", sep="\n", highlight=False)

@@ -59,7 +59,8 @@ def curves(runs: Sequence[Run]) -> Iterator[Block]:
 
 
 def _samples(run: Run) -> Iterator[Block]:
-    split = next((s for s in SPLITS if s in run.record["scores"] and run.has_predictions(s)), None)
+    scores = run.record["scores"]
+    split = next((s for s in (*SPLITS, *scores) if s in scores and run.has_predictions(s)), None)
     rows = run.predictions(split) if split else []
     if not rows or "prediction" not in rows[0]:
         return
@@ -90,9 +91,10 @@ def _ledger(run: Run) -> Iterator[Block]:
         ],
     )
     notes = ledger_notes(ledger)
-    yield Sentences(
-        [f"{note}." for note in notes] or ["No row stands in two splits."], warning=bool(notes)
-    )
+    if len(ledger["splits"]) > 1:
+        yield Sentences(
+            [f"{note}." for note in notes] or ["No row stands in two splits."], warning=bool(notes)
+        )
 
 
 ONE_RUN = Section(summary, details)
