@@ -88,13 +88,11 @@ def show(done: "Run | Study", *, outputs: Path | None = None) -> None:
 
 
 def _write_answers(run: "Run", path: Path) -> None:
-    """Write the answers on the scored file, one per line whatever they hold."""
-    from attnlab.runs.files import replace_file
+    """Write the answers on the scored file."""
+    from attnlab.runs.answers_file import write_answers
     from attnlab.runs.predictions import shown_split
 
-    rows = run.predictions(shown_split(run) or "test")
-    answers = [" ".join(str(row["prediction"]).splitlines()) for row in rows]
-    replace_file(path, "".join(f"{answer}\n" for answer in answers).encode())
+    write_answers(run.predictions(shown_split(run) or "test"), path)
 
 
 def _show_run(run: "Run") -> None:

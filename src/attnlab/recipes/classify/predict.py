@@ -24,7 +24,10 @@ from attnlab.training.session import Session
 
 def run_predict(job: str, settings: PredictSettings, *, place: RunPlace, console: Console) -> Run:
     """Tell the classes of a file's texts; without labels there are predictions and no score."""
-    need(settings.run and settings.texts, "a run, and a file of texts to ask its classifier about")
+    need(
+        settings.run and settings.texts,
+        "a run, and a file of texts to classify, --text TEXT, or - for standard input",
+    )
     path = dataset_file(settings.texts, "dev")
     files = {"run": Path(settings.run) / RECORD, "texts": path}
     if done := finished_run(job, settings, place=place, files=files):
