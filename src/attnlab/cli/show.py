@@ -110,6 +110,7 @@ def _show_run(run: "Run") -> None:
     if record.get("dev") == "none":
         console.print("dev: none")
         console.print()
+    _show_classes(run, console)
     _show_answers(run, console)
     _show_how_to_write(run, console)
     console.print(str(run.path), highlight=False, soft_wrap=True)
@@ -130,6 +131,16 @@ def _show_study(study: "Study") -> None:
         _show_answers(featured, console)
     page = report_on([study.path], as_markdown=False)
     console.print(str(page), highlight=False, soft_wrap=True)
+
+
+def _show_classes(run: "Run", console: "Console") -> None:
+    """After a classifier, print how each class fares and the surest mistakes."""
+    from attnlab.report.sections.classifier import short_blocks
+    from attnlab.report.terminal import blocks_view
+
+    if blocks := list(short_blocks(run)):
+        console.print(blocks_view(blocks))
+        console.print()
 
 
 def _show_how_to_write(run: "Run", console: "Console") -> None:

@@ -11,6 +11,7 @@ from attnlab.report import training_curves
 from attnlab.report.calibration import calibration_blocks
 from attnlab.report.document import Block, Figure, Heading, Sentences, Table
 from attnlab.report.sections import Section
+from attnlab.report.sections.classifier import classifier_blocks
 from attnlab.report.tables import scores_table, short, split_title, warnings_of
 from attnlab.runs.directory import Run
 
@@ -41,6 +42,7 @@ def summary(runs: Sequence[Run]) -> Iterator[Block]:
 def details(runs: Sequence[Run]) -> Iterator[Block]:
     """Show how the run went, some answers, what confidence is worth, and the splits."""
     (run,) = runs
+    yield from classifier_blocks(run)
     yield from curves(runs)
     yield from _samples(run)
     yield from calibration_blocks(run)
