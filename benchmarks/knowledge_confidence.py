@@ -10,6 +10,7 @@ ATTNLAB_DATA/birthplace. The runs stay in runs/knowledge_confidence.
 
 import argparse
 import os
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -38,8 +39,12 @@ def examine(name: str, folder: Path, *, asked: str, unseen: str) -> tuple[Run, R
         training=replace(RECALL_TRAINING, length="3M tokens"),
     )
     run = find_job("knowledge-pretrain").run(settings, place=RunPlace(RUNS, name), console=console)
+    # a split is named after its file, and the documents read the result of `test`
+    asked_file = RUNS / f"{name}-questions" / "test.tsv"
+    asked_file.parent.mkdir(exist_ok=True)
+    shutil.copy(folder / asked, asked_file)
     questions = EvaluateSettings(
-        str(run.path), str(folder / asked), unseen=str(folder / unseen) if unseen else ""
+        str(run.path), str(asked_file), unseen=str(folder / unseen) if unseen else ""
     )
     place = RunPlace(RUNS, f"{name}-asked")
     return run, find_job("knowledge-evaluate").run(questions, place=place, console=console)

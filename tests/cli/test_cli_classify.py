@@ -82,6 +82,29 @@ def test_new_texts_are_told_and_written(attnlab: Attnlab) -> None:
     assert len(Path("told.txt").read_text().splitlines()) == 25
 
 
+def test_a_score_on_the_training_texts_is_not_called_a_test_score(attnlab: Attnlab) -> None:
+    attnlab(*TRAIN, "--name", "c")
+    for name in ("one", "two"):
+        words = ("classify", "predict", "runs/c", "reviews/train.csv", "--name", name)
+        done = attnlab(*words, *(() if name == "one" else ("--columns", "label,text")))
+        assert done.code == 0, done.err
+        assert "train: 60 of 60 rows were trained on: this is not a test score." in done.out
+        assert "test: none" not in done.out
+        assert "3 of 60 shown" in done.out
+    warning = "60 of 60 rows were trained on"
+    assert warning in flowing(attnlab("runs", "show", "one").out)
+    assert warning in flowing(attnlab("runs", "compare", "one", "two").out)
+    page = attnlab("runs", "report", "one").out.strip()
+    assert warning in Path(page).read_text()
+    both = attnlab("runs", "report", "one", "two", "--out", "both").out.strip()
+    assert warning in Path(both).read_text()
+
+
+def test_a_test_file_that_was_trained_on_is_noticed_at_once(attnlab: Attnlab) -> None:
+    done = attnlab(*TRAIN, "--test", "reviews/train.csv")
+    assert "train = test: the same 60 rows" in flowing(done.out)
+
+
 def test_a_label_budget_is_compared_budget_by_budget(attnlab: Attnlab) -> None:
     words = [*BUDGET, "--mlm-text", "reviews/unlabeled.txt", "--set", "base.masked.block=16"]
     words += ["--labels", "10,all", "--alpha", "0,0.5", "--seeds", "1", "--set", "least_steps=2"]

@@ -14,6 +14,7 @@ from attnlab.errors import StoppedError
 from attnlab.recipes.knowledge import language_model
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training.step import Stepper
+from conftest import flowing
 
 pytestmark = [pytest.mark.precision, pytest.mark.usefixtures("short_answers")]
 
@@ -88,14 +89,21 @@ def test_a_model_is_pretrained_finetuned_and_asked(attnlab: Attnlab, world: Path
     out = go(attnlab, *EVALUATE, str(tuned.path), TEST, "--outputs", "answers.txt")
     assert "accuracy" in out
     evaluated = Run.open(Path(out.splitlines()[-1]))
-    assert evaluated.record["scores"]["test"]["n"] == 2
+    assert evaluated.record["scores"]["birth_test"]["n"] == 2
     assert evaluated.record["resolved"]["data"].keys() == {"test", "run"}
-    asked = evaluated.predictions("test")
+    asked = evaluated.predictions("birth_test")
     assert Path("answers.txt").read_text().splitlines() == [row["prediction"] for row in asked]
     same = ("input", "gold", "prediction")
     assert [[row[key] for key in same] for row in asked] == [
         [row[key] for key in same] for row in tuned.predictions("test")
     ]
+
+    assert "were trained on" not in out
+    out = go(attnlab, *EVALUATE, str(tuned.path), TRAIN, "--name", "known")
+    n = len(read_questions(Path(TRAIN)))
+    warning = f"birth_places_train: {n} of {n} rows were trained on: this is not a test score"
+    assert warning in flowing(out)
+    assert Run.open(Path("runs/known")).record["warnings"] == [warning]
 
     inputs = str(world / "birth_test_inputs.tsv")
     out = go(attnlab, *EVALUATE, str(tuned.path), inputs, "--name", "blind")
@@ -103,10 +111,12 @@ def test_a_model_is_pretrained_finetuned_and_asked(attnlab: Attnlab, world: Path
     assert "wrong" not in out
     blind = Run.open(Path("runs/blind"))
     assert blind.record["scores"] == {}
-    assert [(row["input"], row["prediction"]) for row in blind.predictions("test")] == [
-        (row["input"], row["prediction"]) for row in asked
-    ]
-    assert all("gold" not in row and "loss" not in row for row in blind.predictions("test"))
+    assert [
+        (row["input"], row["prediction"]) for row in blind.predictions("birth_test_inputs")
+    ] == [(row["input"], row["prediction"]) for row in asked]
+    assert all(
+        "gold" not in row and "loss" not in row for row in blind.predictions("birth_test_inputs")
+    )
 
 
 @pytest.mark.usefixtures("world")
@@ -404,4 +414,4 @@ def test_a_model_that_was_only_finetuned_has_read_about_nobody(attnlab: Attnlab)
     assert all("was_read" not in row for row in Run.open(Path("runs/alone")).predictions("test"))
     out = go(attnlab, *EVALUATE, "runs/alone", TEST, "--samples", "0")
     evaluated = Run.open(Path(out.splitlines()[-1]))
-    assert all("was_read" not in row for row in evaluated.predictions("test"))
+    assert all("was_read" not in row for row in evaluated.predictions("birth_test"))

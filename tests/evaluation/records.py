@@ -6,7 +6,9 @@ from typing import Any
 
 from attnlab.evaluation.accuracy import score_answers
 from attnlab.evaluation.ledger import split_ledger
+from attnlab.recipes.closing import Splits, close_run
 from attnlab.runs.directory import Run, RunPlace
+from attnlab.runs.predictions import prediction_row
 
 
 def classifier_run(
@@ -34,6 +36,25 @@ def classifier_run(
     ledger = split_ledger({"train": taught, split: asked}, inputs=["text"])
     scores = {split: score_answers(gold, predicted, train_gold=gold)}
     run.finish({"scores": scores, "ledger": ledger})
+    return run
+
+
+def labelled_run(folder: Path, classes: Sequence[str], *, name: str = "c", n: int = 60) -> Run:
+    """Write a finished classifier that takes every fourth example for one of the next class."""
+    run = Run.begin("classify-train", {}, RunPlace(folder, name))
+    rows = []
+    for i in range(n):
+        gold, other = classes[i % len(classes)], classes[(i + 1) % len(classes)]
+        sure = 0.5 + 0.4 * i / n
+        likely = {one: (1 - sure) / (len(classes) - 1) for one in classes}
+        told = other if i % 4 == 0 else gold
+        more: dict[str, Any] = {"probabilities": likely | {told: sure}}
+        rows.append(
+            prediction_row(f"{i}", f"text {i}", gold=gold, prediction=told, confidence=sure, **more)
+        )
+    compared = [{"text": row["input"]} for row in rows]
+    splits = Splits({"dev": compared}, inputs=["text"])
+    close_run(run, {"dev": rows}, splits=splits, classes=list(classes))
     return run
 
 

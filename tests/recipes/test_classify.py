@@ -315,10 +315,10 @@ def test_columns_named_in_training_are_those_of_prediction(
     new.write_text("id,body\n1,the food superb\n")
     asked = PredictSettings(str(run.path), str(new))
     told = find_job("classify-predict").run(asked, place=RunPlace(tmp_path, "told"), console=QUIET)
-    assert told.predictions("test")[0]["input"] == "the food superb"
+    assert told.predictions("new")[0]["input"] == "the food superb"
     plain = PredictSettings(str(run.path), settings.train, columns=("label", "text"))
     told = find_job("classify-predict").run(plain, place=RunPlace(tmp_path, "plain"), console=QUIET)
-    assert told.record["scores"]["test"]["n"] == 60
+    assert told.record["scores"]["train"]["n"] == 60
 
 
 def test_the_columns_of_a_file_can_be_told(settings: ClassifySettings, tmp_path: Path) -> None:
@@ -547,8 +547,8 @@ def test_a_trained_classifier_tells_the_classes_of_new_texts(
     run = trained(settings, tmp_path)
     asked = PredictSettings(str(run.path), settings.dev)
     told = find_job("classify-predict").run(asked, place=RunPlace(tmp_path, "told"), console=QUIET)
-    assert told.record["scores"]["test"]["value"] == run.record["scores"]["dev"]["value"]
-    for new, old in zip(told.predictions("test"), run.predictions("dev"), strict=True):
+    assert told.record["scores"]["dev"]["value"] == run.record["scores"]["dev"]["value"]
+    for new, old in zip(told.predictions("dev"), run.predictions("dev"), strict=True):
         assert new["prediction"] == old["prediction"]
         assert new["confidence"] == pytest.approx(old["confidence"], abs=1e-6)
     unlabelled = tmp_path / "new.tsv"
@@ -559,6 +559,48 @@ def test_a_trained_classifier_tells_the_classes_of_new_texts(
     asked = PredictSettings(str(told.path), str(unlabelled))
     with pytest.raises(UserError, match="is not a finished run of attnlab classify train"):
         find_job("classify-predict").run(asked, place=RunPlace(tmp_path, "again"), console=QUIET)
+
+
+def test_a_score_on_rows_that_were_seen_is_called_so(
+    settings: ClassifySettings, tmp_path: Path
+) -> None:
+    short = replace(with_text(settings), training=replace(TRAINING, length="2 steps"))
+    run = trained(short, tmp_path)
+
+    def warnings_on(path: Path, name: str, source: Run = run) -> list[str]:
+        asked = PredictSettings(str(source.path), str(path))
+        place = RunPlace(tmp_path, name)
+        told = find_job("classify-predict").run(asked, place=place, console=QUIET)
+        assert list(told.record["scores"]) == [told.record["file_split"]] == [path.stem]
+        found: list[str] = told.record["warnings"]
+        return found
+
+    reviews = Path(settings.train).parent
+    assert warnings_on(reviews / "train.csv", "a") == [
+        "train: 60 of 60 rows were trained on: this is not a test score"
+    ]
+    assert warnings_on(reviews / "dev.csv", "b") == [
+        "dev: dev chose the step: this score is optimistic"
+    ]
+    assert warnings_on(reviews / "test.csv", "c") == []
+    mixed = tmp_path / "mixed.csv"
+    rows = [
+        row for name, n in SOME for row in (reviews / f"{name}.csv").read_text().splitlines()[:n]
+    ]
+    line = (reviews / "unlabeled.txt").read_text().splitlines()[0]
+    mixed.write_text("\n".join([*rows, f"1,  {line}"]))
+    expected = [
+        "mixed: 3 of 7 rows were trained on",
+        "mixed: 1 of 7 rows were read in training, without labels",
+        "mixed: 2 of 7 rows chose the step: this score is optimistic",
+    ]
+    assert warnings_on(mixed, "d") == expected
+    more = replace(short, model=str(run.path / "model"), train=str(reviews / "test.csv"), dev="")
+    later = trained(replace(more, masked=MaskedSettings()), tmp_path, "later")
+    assert warnings_on(mixed, "e", later) == ["mixed: 4 of 7 rows were trained on", *expected[1:]]
+
+
+SOME = (("train", 3), ("dev", 2), ("test", 1))
 
 
 def test_the_ledger_tells_what_stands_twice_and_nothing_else(

@@ -95,7 +95,7 @@ def test_predictions_are_those_of_the_run_bit_by_bit(
     assert found.config["resolved"]["hardware"]["precision"] == precision
     values = [
         [(row["gold"], row["prediction"], row["confidence"], row["loss"]) for row in rows]
-        for rows in (run.predictions("dev"), found.predictions("test"))
+        for rows in (run.predictions("dev"), found.predictions(str(found.record["file_split"])))
     ]
     assert values[0] == values[1]
 
@@ -111,7 +111,7 @@ def test_asking_in_the_other_precision_would_be_noticed(
     found = predict(run, tmp_path / "reviews" / "dev.csv")
     confidences = [
         [row["confidence"] for row in rows]
-        for rows in (run.predictions("dev"), found.predictions("test"))
+        for rows in (run.predictions("dev"), found.predictions(str(found.record["file_split"])))
     ]
     assert confidences[0] != confidences[1]
 
@@ -129,7 +129,7 @@ def test_a_reader_is_evaluated_and_asked_as_it_was_trained(
     resolved = found.config["resolved"]
     assert resolved["hardware"]["precision"] == precision
     assert resolved["fused_attention_from"] == 77
-    assert [row["confidence"] for row in found.predictions("test")] == [
+    assert [row["confidence"] for row in found.predictions(str(found.record["file_split"]))] == [
         row["confidence"] for row in run.predictions("test")
     ]
     fast_path.use(5)
@@ -145,7 +145,7 @@ def test_a_reader_in_double_precision_is_not_rounded_when_it_is_asked(tmp_path: 
     run = read(tmp_path, "float64")
     questions = EvaluateSettings(str(run.path), str(tmp_path / "world/birth_test.tsv"), samples=0)
     found = find_job("knowledge-evaluate").run(questions, place=RunPlace(tmp_path), console=QUIET)
-    assert [row["confidence"] for row in found.predictions("test")] == [
+    assert [row["confidence"] for row in found.predictions(str(found.record["file_split"]))] == [
         row["confidence"] for row in run.predictions("test")
     ]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from records import answers, classifier_run
+from records import answers, classifier_run, labelled_run
 
 from attnlab.recipes.reporting import report_on
 from attnlab.runs.metrics import MetricsFile
@@ -99,6 +99,16 @@ def test_nothing_is_cut_off_and_figures_have_the_size_of_the_text(
     if width == 400:
         assert found["cues"], "a wide table scrolls in a box of its own"
     assert all("local" in cue and "scroll" in cue for cue in found["cues"])
+
+
+@pytest.mark.parametrize("width", [1400, 400], ids=["desk", "phone"])
+def test_the_classes_of_a_classifier_fit_too(width: int, tmp_path: Path) -> None:
+    classes = [f"{number} stars, more or less" for number in range(1, 13)]
+    run = labelled_run(tmp_path, classes)
+    page = report_on([run.path], tmp_path / "out", as_markdown=False)
+    found = seen(page, tmp_path, width=width, dark=False)
+    assert found["needed"] <= found["there"] == width
+    assert (found["cut"], found["sizes"], found["figures"]) == ([], [16], 2)
 
 
 def test_the_check_sees_what_is_cut_off(tmp_path: Path) -> None:

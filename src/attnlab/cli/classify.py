@@ -14,6 +14,7 @@ from attnlab.cli.flags import (
     job_command,
 )
 from attnlab.cli.options import group
+from attnlab.cli.predict import predict_or_settings
 from attnlab.errors import UserError
 
 app = group("Fine-tune a pretrained encoder to classify text.")
@@ -89,12 +90,16 @@ job_command(
 job_command(
     app,
     "classify-predict",
-    [PathArgument("run", is_required=True), PathArgument("texts", is_required=True), *COLUMNS],
+    [PathArgument("run", is_required=True), PathArgument("texts"), *COLUMNS],
     about="""Classify the texts of a file, and score the answers if the file has labels.
 
-    Example: attnlab classify predict runs/NAME new.csv --outputs classes.txt
+    Texts given with --text, or one per line on standard input (-), are classified without leaving a
+    run behind.
+
+    Example: attnlab classify predict runs/NAME new.csv --outputs classes.csv
     """,
     options=(*RUN_OPTIONS, "outputs"),
+    prepare=predict_or_settings,
 )
 job_command(
     app,

@@ -31,7 +31,10 @@ Assignments = Annotated[
 Outputs = Annotated[
     Path | None,
     typer.Option(
-        "--outputs", help="Also write the answers to this file, one per line.", metavar="FILE"
+        "--outputs",
+        help="Also write the answers to this file: a table if it ends in .csv or .jsonl, else one"
+        " answer per line.",
+        metavar="FILE",
     ),
 ]
 ShowSettings = Annotated[

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 ANSWERS = 3
 PROMPT_WORDS = 3
-SHOWN_FIRST = ("test", "dev", "held_out")
 
 
 def print_json(value: Any) -> None:
@@ -52,13 +51,14 @@ def say_next_of(done: "Run | Study") -> None:
     from attnlab.recipes.jobs import JOBS
     from attnlab.runs.directory import Run
     from attnlab.runs.lookup import as_typed
+    from attnlab.runs.predictions import shown_split
 
     job = JOBS.get(str(done.config["job"] if isinstance(done, Run) else done.job))
     asked = done if isinstance(done, Run) else _featured(done)
     known = {"run": as_typed(done.path)}
     if asked:
         known["asked"] = as_typed(asked.path)
-        if split := next((s for s in SHOWN_FIRST if asked.has_predictions(s)), None):
+        if split := shown_split(asked):
             known["input"] = str(asked.predictions(split)[0]["input"])
         if asked.has_predictions(SPLIT):
             words = str(asked.predictions(SPLIT)[0]["input"]).split()
@@ -89,11 +89,11 @@ def show(done: "Run | Study", *, outputs: Path | None = None) -> None:
 
 
 def _write_answers(run: "Run", path: Path) -> None:
-    """Write the answers on test, one per line whatever they hold."""
-    from attnlab.runs.files import replace_file
+    """Write the answers on the scored file."""
+    from attnlab.runs.answers_file import write_answers
+    from attnlab.runs.predictions import shown_split
 
-    answers = [" ".join(str(row["prediction"]).splitlines()) for row in run.predictions("test")]
-    replace_file(path, "".join(f"{answer}\n" for answer in answers).encode())
+    write_answers(run.predictions(shown_split(run) or "test"), path)
 
 
 def _show_run(run: "Run") -> None:
@@ -105,12 +105,13 @@ def _show_run(run: "Run") -> None:
     console, record = Console(), run.record
     if record["scores"]:
         console.print(terminal.scores_view(run))
-        if record.get("test") == "none":
+        if record.get("test") == "none" and "file_split" not in record:
             console.print("test: none")
         console.print()
     if record.get("dev") == "none":
         console.print("dev: none")
         console.print()
+    _show_classes(run, console)
     _show_answers(run, console)
     console.print(str(run.path), highlight=False, soft_wrap=True)
 
@@ -132,14 +133,26 @@ def _show_study(study: "Study") -> None:
     console.print(str(page), highlight=False, soft_wrap=True)
 
 
+def _show_classes(run: "Run", console: "Console") -> None:
+    """After a classifier, print how each class fares and the surest mistakes."""
+    from attnlab.report.sections.classifier import short_blocks
+    from attnlab.report.terminal import blocks_view
+
+    if blocks := list(short_blocks(run)):
+        console.print(blocks_view(blocks))
+        console.print()
+
+
 def _show_answers(run: "Run", console: "Console") -> None:
     """Print some answers and, where it was examined, what their confidence is worth."""
     from attnlab.report import terminal
     from attnlab.report.calibration import sentences
+    from attnlab.runs.predictions import shown_split
 
-    split = next((s for s in SHOWN_FIRST if run.has_predictions(s)), None)
-    if split:
-        console.print(terminal.answers(run.predictions(split)[:ANSWERS]))
+    if split := shown_split(run):
+        rows = run.predictions(split)
+        console.print(f"{min(ANSWERS, len(rows))} of {len(rows):,} shown", highlight=False)
+        console.print(terminal.answers(rows[:ANSWERS]))
         console.print()
     if said := sentences(run.record.get("confidence") or {"splits": {}}):
         console.print(*said, "", sep="\n", highlight=False)

@@ -22,15 +22,18 @@ def refuse_unfinished_and_double(runs: Sequence[Run]) -> None:
 
 
 def common_split(runs: Sequence[Run]) -> str:
-    """Choose the split to compare on: test if all were scored on it, else dev, else held_out."""
+    """Choose the split to compare on: test if all were scored on it, else dev, else held_out.
+
+    Runs that score a file have a split of its name; they are compared if all scored such a file.
+    """
 
     def scored(run: Run, split: str) -> bool:
         return split in run.record["scores"] and run.has_predictions(split)
 
-    for split in SPLITS:
+    for split in (*SPLITS, *runs[0].record["scores"]):
         if all(scored(run, split) for run in runs):
-            return split
-    without = [run.name for run in runs if not any(scored(run, split) for split in SPLITS)]
+            return str(split)
+    without = [run.name for run in runs if not any(scored(run, s) for s in run.record["scores"])]
     raise UserError(
         f"there is nothing to compare: no split has stored predictions in all of"
         f" {', '.join(run.name for run in runs)}"

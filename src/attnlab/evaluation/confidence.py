@@ -40,6 +40,16 @@ class Curve(NamedTuple):
         return float(self.risk.mean())
 
 
+class CalibrationBin(NamedTuple):
+    """Answers of similar confidence: their mean confidence, and how many of them are right."""
+
+    n: int
+    confidence: float
+    accuracy: float
+    interval: Interval
+    """95 % interval of the accuracy."""
+
+
 class Area(NamedTuple):
     """An area under a ROC curve, with its 95 % interval."""
 
@@ -125,9 +135,23 @@ def surest_half(confidence: ArrayLike, right: ArrayLike) -> dict[str, Any]:
 def calibration_error(confidence: ArrayLike, right: ArrayLike) -> float:
     """Return how far confidence and accuracy are apart, over bins with equally many answers."""
     values, shares = _surest_first(confidence, right)
-    bins = np.array_split(np.arange(len(values)), min(BINS, len(values)))
+    bins = _bins(len(values))
     gaps = [abs(values[one].mean() - shares[one].mean()) * len(one) for one in bins]
     return float(sum(gaps) / len(values))
+
+
+def calibration_curve(confidence: ArrayLike, right: ArrayLike) -> list[CalibrationBin]:
+    """Return confidence and accuracy of bins with equally many answers, the least sure first."""
+    values, shares = _surest_first(confidence, right)
+    return [
+        CalibrationBin(
+            n=len(one),
+            confidence=float(values[one].mean()),
+            accuracy=float(shares[one].mean()),
+            interval=wilson(round(float(shares[one].sum())), len(one)),
+        )
+        for one in reversed(_bins(len(values)))
+    ]
 
 
 def choose_thresholds(confidence: ArrayLike, right: ArrayLike) -> Thresholds:
@@ -179,6 +203,11 @@ def _lowered(
             break
         found = Threshold(float(surest_first[n - 1]), promise, count, hits / count)
     return found
+
+
+def _bins(n: int) -> list[NDArray[np.intp]]:
+    """Cut the numbers of ``n`` answers into bins with equally many."""
+    return np.array_split(np.arange(n), min(BINS, n))
 
 
 def _surest_first(

@@ -7,7 +7,7 @@ that two questions share.
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -47,8 +47,9 @@ def split_ledger(splits: Mapping[str, Sequence[Row]], *, inputs: Sequence[str]) 
     }
 
 
-def ledger_notes(ledger: Mapping[str, Any]) -> list[str]:
-    """Say in sentences what is wrong or worth knowing about the splits."""
+def ledger_notes(ledger: Mapping[str, Any], *, about: Collection[str] | None = None) -> list[str]:
+    """Say in sentences what is wrong or worth knowing about the splits, or about some of them."""
+    about = ledger["splits"].keys() if about is None else about
     by_hash: dict[str, list[str]] = {}
     for name, split in ledger["splits"].items():
         by_hash.setdefault(split["sha256"], []).append(name)
@@ -56,9 +57,11 @@ def ledger_notes(ledger: Mapping[str, Any]) -> list[str]:
         f"{' = '.join(names)}: the same {ledger['splits'][names[0]]['n']:,} rows; a score there is"
         " memory, not skill"
         for names in by_hash.values()
-        if len(names) > 1
+        if len(names) > 1 and not set(names).isdisjoint(about)
     ]
     for overlap in ledger["overlaps"]:
+        if overlap["in"] not in about:
+            continue
         if any({overlap["in"], overlap["also_in"]} <= set(names) for names in by_hash.values()):
             continue
         found = ", ".join(f"{n:,} {kind}" for kind, n in overlap["shared"].items() if n)

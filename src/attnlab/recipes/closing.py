@@ -7,6 +7,7 @@ from typing import Any
 from attnlab.evaluation.accuracy import score_answers
 from attnlab.evaluation.ledger import Row, row_hashes, split_ledger
 from attnlab.phases import phase
+from attnlab.recipes.seen_rows import SeenRows
 from attnlab.runs import machine
 from attnlab.runs.directory import Run
 from attnlab.runs.predictions import Predictions, column, is_labelled
@@ -22,10 +23,16 @@ class Splits:
     rows: Mapping[str, Sequence[Row]]
     inputs: Sequence[str]
     """Fields that a model sees; the others are the truth."""
+    source: Run | None = None
+    """The finished run whose model is evaluated, if it is another one."""
 
     def ledger(self) -> dict[str, Any]:
         """Say what each split holds, and which rows stand in two of them."""
         return split_ledger(self.rows, inputs=self.inputs)
+
+    def hashes(self) -> dict[str, list[str]]:
+        """Return one hash per row of every split."""
+        return {name: row_hashes(rows, inputs=self.inputs) for name, rows in self.rows.items()}
 
 
 @phase("scoring")
@@ -46,18 +53,21 @@ def close_run(
     """
     for split, rows in predictions.items():
         run.write_predictions(split, rows)
-    for split, compared in splits.rows.items():
-        run.write_rows(split, row_hashes(compared, inputs=splits.inputs))
-    config = run.config
+    hashes = splits.hashes()
+    for split, of_rows in hashes.items():
+        run.write_rows(split, of_rows)
+    config, seen = run.config, SeenRows.of(splits.source) if splits.source else None
+    labelled = {split: rows for split, rows in predictions.items() if is_labelled(rows)}
     run.finish(
         {
             "job": config["job"],
-            "scores": {
-                split: _score(rows, train_gold)
-                for split, rows in predictions.items()
-                if is_labelled(rows)
-            }
+            "scores": {split: _score(rows, train_gold) for split, rows in labelled.items()}
             | dict(scores or {}),
+            "warnings": [
+                warning
+                for split in labelled
+                for warning in (seen.warnings(split, hashes[split]) if seen else ())
+            ],
             "test": "evaluated once" if "test" in predictions else "none",
             "ledger": splits.ledger(),
             **found,

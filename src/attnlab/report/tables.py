@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from attnlab.evaluation.ledger import ledger_notes
 from attnlab.evaluation.metrics import Metric, metric_called
 from attnlab.report.document import Table
 from attnlab.runs.directory import Run
@@ -86,7 +87,10 @@ def short(text: Any) -> str:
 def warnings_of(run: Run) -> list[str]:
     """List what makes a run's scores doubtful."""
     scores = run.record["scores"].items()
-    found = [f"{split}: {score['verdict']}." for split, score in scores if score.get("verdict")]
+    found = [f"{warning}." for warning in run.record.get("warnings") or ()]
+    found += [f"{split}: {score['verdict']}." for split, score in scores if score.get("verdict")]
+    if ledger := run.record.get("ledger"):
+        found += [f"{note}." for note in ledger_notes(ledger, about=run.record["scores"].keys())]
     leak = run.record.get("leak")
     if leak and leak["largest_change"] != 0:
         found.append(f"It sees the future: {leak['sentence']}. Its losses cannot be trusted.")

@@ -82,6 +82,16 @@ def answers(rows: Sequence[dict[str, Any]]) -> RenderableType:
     return table
 
 
+def labels_view(rows: Sequence[dict[str, Any]]) -> RenderableType:
+    """Show texts with their predicted labels."""
+    table = table_of("text", "label", "confidence")
+    for row in rows:
+        text = " / ".join(filter(None, (row["input"], row.get("pair"))))
+        shown = shorten(text, LONGEST_SHOWN, placeholder=" …")
+        add_row(table, shown, row["prediction"], percent(row["confidence"]))
+    return table
+
+
 def answer_view(answer: "Answer") -> RenderableType:
     """Show an answer with its verdict and the reason for it, then what else was likely."""
     verdict = Text(answer.verdict, style=VERDICT_COLORS[answer.verdict])

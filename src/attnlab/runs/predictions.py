@@ -3,7 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from attnlab.runs.directory import Run
+
 Predictions = Sequence[Mapping[str, Any]]
+SHOWN_FIRST = ("test", "dev", "held_out")
 
 
 def prediction_row(
@@ -39,3 +42,15 @@ def is_labelled(rows: Predictions) -> bool:
 def column(rows: Predictions, name: str) -> list[Any]:
     """Return one column."""
     return [row[name] for row in rows]
+
+
+def shown_split(run: Run, *, scored: bool = False) -> str | None:
+    """Return the split whose answers a reader should see first, if a finished run has any.
+
+    That is the scored file, where the run scored one; ``scored`` leaves out splits without a score.
+    """
+    record = run.record
+    for split in (record.get("file_split"), *SHOWN_FIRST):
+        if split and run.has_predictions(split) and (not scored or split in record["scores"]):
+            return str(split)
+    return None

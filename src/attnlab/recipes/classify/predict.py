@@ -1,6 +1,7 @@
 """Prediction: classify the texts of a file with a finished run's model."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -15,6 +16,7 @@ from attnlab.recipes.classify.texts import check_pairs, column_names, text_split
 from attnlab.recipes.closing import close_run
 from attnlab.recipes.files import need
 from attnlab.recipes.opening import Inputs, finished_run, open_run
+from attnlab.recipes.seen_rows import split_named_after
 from attnlab.runs.directory import RECORD, Run, RunPlace
 from attnlab.training.inference import inference
 from attnlab.training.session import Session
@@ -22,7 +24,10 @@ from attnlab.training.session import Session
 
 def run_predict(job: str, settings: PredictSettings, *, place: RunPlace, console: Console) -> Run:
     """Tell the classes of a file's texts; without labels there are predictions and no score."""
-    need(settings.run and settings.texts, "a run, and a file of texts to ask its classifier about")
+    need(
+        settings.run and settings.texts,
+        "a run, and a file of texts to classify, --text TEXT, or - for standard input",
+    )
     path = dataset_file(settings.texts, "dev")
     files = {"run": Path(settings.run) / RECORD, "texts": path}
     if done := finished_run(job, settings, place=place, files=files):
@@ -36,7 +41,8 @@ def run_predict(job: str, settings: PredictSettings, *, place: RunPlace, console
     check_pairs(examples, has_pairs=source.record["has_pairs"])
     inputs = Inputs(files, source=source)
     with open_run(job, settings, inputs, place=place, console=console) as session:
-        session.processes.from_lead(lambda: _answer(classifier, examples, session))
+        split = {split_named_after(path): examples}
+        session.processes.from_lead(lambda: _answer(classifier, split, session, source=source))
         return session.run
 
 
@@ -46,12 +52,20 @@ def _names_in_training(source: Run) -> dict[str, str]:
     return {field: name for field in NAMES if (name := given.get(f"{field}_column"))}
 
 
-def _answer(classifier: Classifier, examples: Sequence[Example], session: Session) -> None:
-    """Ask, and close the run."""
+def _answer(
+    classifier: Classifier, split: Mapping[str, Sequence[Example]], session: Session, *, source: Run
+) -> None:
+    """Ask about the one split there is, and close the run."""
+    ((name, examples),) = split.items()
     session.hardware.place(classifier.model)
     rows = [classifier.row(example) for example in examples]
     with inference(classifier.model, session.hardware):
         answers = classifier.answers(examples, rows)
-    splits = text_splits({"test": examples}, has_pairs=examples[0].pair is not None)
-    classes = list(classifier.classes)
-    close_run(session.run, {"test": answers}, splits=splits, classes=classes)
+    splits = text_splits(split, has_pairs=examples[0].pair is not None)
+    close_run(
+        session.run,
+        {name: answers},
+        splits=replace(splits, source=source),
+        classes=list(classifier.classes),
+        file_split=name,
+    )

@@ -82,7 +82,8 @@ class PredictSettings:
     run: Annotated[str, RunReference()] = ""
     """The finished run whose classifier to use."""
     texts: str = ""
-    """File of texts, with or without labels; or a dataset's split, as boolq:dev."""
+    """File of texts, with or without labels; a dataset's split, as boolq:dev; - for one text per
+    line on standard input."""
     columns: tuple[str, ...] = ()
     """Columns of the file, as in training."""
     text_column: str = ""

@@ -1,6 +1,7 @@
 """Evaluation: put the questions of a file to a run's model, or to one of the course's files."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -14,6 +15,7 @@ from attnlab.recipes.knowledge.saved import Saved, file_of, open_saved
 from attnlab.recipes.knowledge.settings import EvaluateSettings
 from attnlab.recipes.knowledge.texts import question_splits
 from attnlab.recipes.opening import Inputs, finished_run, open_run
+from attnlab.recipes.seen_rows import split_named_after
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training.inference import inference
 from attnlab.training.session import Session
@@ -28,7 +30,10 @@ def run_evaluate(job: str, settings: EvaluateSettings, *, place: RunPlace, conso
     asked = files | {"run": file_of(Path(settings.run))}
     if done := finished_run(job, settings, place=place, files=asked):
         return done
-    eval_splits = {split: read_questions(path) for split, path in files.items()}
+    eval_splits = {
+        split_named_after(path) if name == "test" else name: read_questions(path)
+        for name, path in files.items()
+    }
     saved = open_saved(Path(settings.run), corpus=settings.corpus)
     inputs = Inputs(asked, saved.size.attention, saved.run)
     with open_run(job, settings, inputs, place=place, console=console) as session:
@@ -56,5 +61,10 @@ def _answer(
         found = examine(
             lm, eval_splits, samples=samples, corpus=saved.corpus, calibration=saved.calibration
         )
-    splits = question_splits(eval_splits)
-    close_run(session.run, found.answers, splits=splits, confidence=found.confidence)
+    close_run(
+        session.run,
+        found.answers,
+        splits=replace(question_splits(eval_splits), source=saved.run),
+        confidence=found.confidence,
+        file_split=next(iter(eval_splits)),
+    )

@@ -11,6 +11,7 @@ from attnlab.report import training_curves
 from attnlab.report.calibration import calibration_blocks
 from attnlab.report.document import Block, Figure, Heading, Sentences, Table
 from attnlab.report.sections import Section
+from attnlab.report.sections.classifier import classifier_blocks
 from attnlab.report.tables import scores_table, short, split_title, warnings_of
 from attnlab.runs.directory import Run
 
@@ -41,6 +42,7 @@ def summary(runs: Sequence[Run]) -> Iterator[Block]:
 def details(runs: Sequence[Run]) -> Iterator[Block]:
     """Show how the run went, some answers, what confidence is worth, and the splits."""
     (run,) = runs
+    yield from classifier_blocks(run)
     yield from curves(runs)
     yield from _samples(run)
     yield from calibration_blocks(run)
@@ -59,7 +61,8 @@ def curves(runs: Sequence[Run]) -> Iterator[Block]:
 
 
 def _samples(run: Run) -> Iterator[Block]:
-    split = next((s for s in SPLITS if s in run.record["scores"] and run.has_predictions(s)), None)
+    scores = run.record["scores"]
+    split = next((s for s in (*SPLITS, *scores) if s in scores and run.has_predictions(s)), None)
     rows = run.predictions(split) if split else []
     if not rows or "prediction" not in rows[0]:
         return
@@ -90,9 +93,10 @@ def _ledger(run: Run) -> Iterator[Block]:
         ],
     )
     notes = ledger_notes(ledger)
-    yield Sentences(
-        [f"{note}." for note in notes] or ["No row stands in two splits."], warning=bool(notes)
-    )
+    if len(ledger["splits"]) > 1:
+        yield Sentences(
+            [f"{note}." for note in notes] or ["No row stands in two splits."], warning=bool(notes)
+        )
 
 
 ONE_RUN = Section(summary, details)
