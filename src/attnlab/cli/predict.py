@@ -60,10 +60,12 @@ def _refuse_without_text(given: dict[str, Any]) -> None:
 def _answers(run: str, texts: Sequence[str], pairs: Sequence[str]) -> list[dict[str, Any]]:
     from pathlib import Path
 
-    from attnlab.phases import messages
-    from attnlab.recipes.classify.predict_texts import TextSession
+    from attnlab.phases import messages, phase
 
-    session = TextSession(Path(run))
+    with phase(f"loading {Path(run).name}"):
+        from attnlab.recipes.classify.predict_texts import TextSession
+
+        session = TextSession(Path(run))
     if texts:
         return session.given(texts, pairs)
     if sys.stdin.isatty():
