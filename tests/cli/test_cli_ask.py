@@ -104,7 +104,7 @@ def test_a_file_of_the_course_is_asked_with_its_corpus(attnlab: Attnlab, questio
         *("knowledge", "evaluate", "a.params", TEST, "--corpus", "world/wiki.txt"),
         *("--unseen", UNSEEN, "--samples", "2"),
     )
-    assert "Of the more confident half of the answers on test," in evaluated
+    assert "Of the more confident half of the answers on birth_test," in evaluated
     for words, told in [
         ([*params, question], "give the corpus that it was trained on with --corpus"),
         ([*params, question, "--corpus", TRAIN], "Give the corpus it was trained on."),
