@@ -1,5 +1,6 @@
 """``attnlab knowledge ask``: one question, or one after the other."""
 
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from attnlab.cli.options import AsJson, RunsFolder, complete_run
-from attnlab.cli.show import print_view
+from attnlab.cli.show import print_view, say_next
 from attnlab.errors import UserError
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ def ask(
         _print(session, question, as_json=as_json)
         if show:
             _draw(session, question, show)
+        if not as_json:
+            say_next(f"attnlab knowledge ask {shlex.quote(run)}")
         return
     for line in _questions():
         try:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from attnlab.cli.options import AsJson, group
+from attnlab.cli.show import say_next
 
 app = group("Models and datasets by name: which there are, and fetching them ahead of time.")
 
@@ -56,6 +57,7 @@ def list_(as_json: AsJson = False) -> None:
         size = "–" if entry.n_bytes is None else f"{entry.n_bytes / 1e6:.1f} MB"
         typer.echo(f"{entry.name:<{width}}  {entry.kind:<12}  {size:>8}  {entry.where}")
         typer.echo(f"{'':<{width}}  {entry.what}")
+    say_next("attnlab classify train")
 
 
 @app.command(epilog="Example: attnlab assets get rotten-tomatoes all-MiniLM-L6-v2")
@@ -77,3 +79,4 @@ def get(
 
     for name in names:
         typer.echo(f"{name}  {fetch(name)}")
+    say_next("attnlab assets list")

@@ -1,5 +1,6 @@
 """``attnlab attention …``: look at variants, check your own, measure their cost, solve."""
 
+import shlex
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -8,7 +9,7 @@ import typer
 
 from attnlab.cli import constructions, solve
 from attnlab.cli.options import AsJson, complete_attention, group, numbers
-from attnlab.cli.show import print_json, print_view
+from attnlab.cli.show import print_json, print_view, say_next
 from attnlab.errors import UserError
 
 app = group(
@@ -47,6 +48,7 @@ def list_(as_json: AsJson = False) -> None:
             add_row(table, name, line)
         print_view(table)
         typer.echo()
+    say_next("attnlab attention show dot_product")
 
 
 @app.command(epilog="Example: attnlab attention show synthesizer")
@@ -62,6 +64,7 @@ def show(name: Annotated[str, NAME], as_json: AsJson = False) -> None:
     from attnlab.report.attention import variant_view
 
     print_view(variant_view(info))
+    say_next(f"attnlab attention cost {shlex.quote(name)}")
 
 
 @app.command(epilog="Example: attnlab attention check my_attention.py")
@@ -111,6 +114,8 @@ def check(
             typer.echo("Its numbers were not compared with a known variant; --like NAME does that.")
     if not all(finding.right for findings in report.values() for finding in findings):
         raise typer.Exit(1)
+    if not as_json and name:
+        say_next(f"attnlab attention cost dot_product {shlex.quote(file)}")
 
 
 @app.command(epilog="Example: attnlab attention cost dot_product linear aft:form=simple")
@@ -162,3 +167,5 @@ def cost(
         print_view(costs_view(costs))
         typer.echo(f"\n{out}")
     save_figure(costs_figure(costs), out)
+    if not as_json:
+        say_next(f"attnlab attention show {shlex.quote(costs[0].name.partition(':')[0])}")

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import typer
 
 from attnlab.cli.options import AsJson, RunsFolder
-from attnlab.cli.show import print_json
+from attnlab.cli.show import print_json, say_next
 
 EXAMPLE = "Example: attnlab doctor --json"
 HUB_SECONDS = 2.0
@@ -51,6 +51,7 @@ def doctor(runs: RunsFolder = Path("runs"), as_json: AsJson = False) -> None:
     }
     for name, text in lines.items():
         typer.echo(f"{name:<10} {text}")
+    say_next("attnlab knowledge demo")
 
 
 def _bfloat16(*, is_native: bool) -> str:

@@ -2,6 +2,8 @@
 
 import inspect
 import json
+import shlex
+import sys
 from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -9,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from attnlab.cli.options import AsJson
+from attnlab.cli.show import say_next
 
 if TYPE_CHECKING:
     from attnlab.geometry.explanation import Explanation
@@ -125,5 +128,7 @@ def show(explained: "Explanation", figure: Path | None, *, as_json: bool) -> Non
         from attnlab.report.geometry.terminal import view
 
         Console().print(view(explained), *([f"\n{figure}"] if figure else []), highlight=False)
+        if figure is None:
+            say_next(shlex.join(["attnlab", *sys.argv[1:], "--figure", "picture.png"]))
     if explained.is_wrong:
         raise typer.Exit(1)

@@ -177,6 +177,7 @@ def rm(
         if yes or typer.confirm(f"Remove {path} and everything in it?", err=True):
             remove(path)
             typer.echo(f"removed {path}", err=True)
+    say_next("attnlab runs list")
 
 
 @app.command(epilog="Example: attnlab runs report knowledge-demo-1a2b3c4d")

@@ -1,6 +1,7 @@
 """``attnlab knowledge write``: a model continues a prompt."""
 
 import json
+import shlex
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from attnlab.cli.options import AsJson, RunsFolder, complete_run
+from attnlab.cli.show import say_next
 
 if TYPE_CHECKING:
     from attnlab.recipes.knowledge.write import WritingSession
@@ -76,6 +78,8 @@ def write(
             typer.echo(json.dumps(line, ensure_ascii=False))
     else:
         _print(session, prompt, settings)
+        again = f"{shlex.quote(run)} {shlex.quote(prompt)} --seed {settings.seed + 1}"
+        say_next(f"attnlab knowledge write {again}")
 
 
 def _settings(**given: float | None) -> "WriteSettings":
