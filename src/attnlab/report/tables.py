@@ -20,7 +20,7 @@ def scores_table(run: Run) -> Table:
     for split, score in run.record["scores"].items():
         metric = metric_called(score["metric"])
         value, interval = metric.write(score["value"]), _interval(metric, score["interval"])
-        guess = _baseline(metric, score.get("baseline"))
+        guess = baseline_text(metric, score.get("baseline"))
         rows.append(
             [split_title(run, split), metric.title, value, interval, f"{score['n']:,}", guess]
         )
@@ -47,7 +47,7 @@ def comparison_table(comparison: "Comparison") -> Table:
                 metric.write(condition.score),
                 *([span] if several else []),
                 _interval(metric, condition.interval),
-                _baseline(metric, condition.baseline),
+                baseline_text(metric, condition.baseline),
             ]
         )
     runs, spread = (["runs"], ["range"]) if several else ([], [])
@@ -68,7 +68,9 @@ def standings_table(comparison: "Comparison", group: str) -> Table | None:
         test = [f"{metric.write_signed(one.difference)} ({apart})", f"{one.corrected_p:.2g}"]
         rows.append(
             [
-                one.name,
+                one.name
+                if len(condition.runs) == 1
+                else f"{one.name} ({len(condition.runs)} seeds)",
                 metric.write(condition.score),
                 _interval(metric, condition.interval).replace(" %", ""),
                 *(test if one.method else ["–", "–"]),
@@ -102,5 +104,6 @@ def _interval(metric: Metric, interval: Any) -> str:
     return f"{metric.write(low)} – {metric.write(high)}"
 
 
-def _baseline(metric: Metric, baseline: Mapping[str, Any] | None) -> str:
+def baseline_text(metric: Metric, baseline: Mapping[str, Any] | None) -> str:
+    """Write what guessing scores and how it guesses."""
     return f"{metric.write(baseline['value'])} ({baseline['name']})" if baseline else "–"

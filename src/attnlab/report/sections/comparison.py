@@ -13,11 +13,11 @@ from attnlab.report.calibration import calibration_blocks
 from attnlab.report.document import Block, Figure, Heading, Sentences, Table
 from attnlab.report.sections import Section
 from attnlab.report.sections.one_run import curves
-from attnlab.report.tables import comparison_table, short, standings_table
+from attnlab.report.tables import baseline_text, comparison_table, short, standings_table
 from attnlab.runs.directory import Run
 
 DIFFERING_SHOWN = 10
-DIFFERING_SETTINGS = 6
+SETTINGS_SHOWN = 6
 
 
 def summary(runs: Sequence[Run]) -> Iterator[Block]:
@@ -59,10 +59,12 @@ def _groups(comparison: Comparison) -> Iterator[Block]:
         if table := standings_table(comparison, group):
             yield table
     methods = " or ".join(dict.fromkeys(pair.method for pair in comparison.pairs))
+    guessing = [baseline_text(comparison.metric, one.baseline) for one in comparison.conditions]
     yield Sentences(
         [
-            f"Indistinguishable: p is at least {SIGNIFICANT} against the best; paired test"
-            f" ({methods}), Holm's correction for {len(comparison.pairs)}."
+            f"Guessing scores {', '.join(dict.fromkeys(guessing))}.",
+            f"Worse: p is below {SIGNIFICANT} against the best; paired test ({methods}), Holm's"
+            f" correction for {len(comparison.pairs)}.",
         ]
     )
 
@@ -70,10 +72,12 @@ def _groups(comparison: Comparison) -> Iterator[Block]:
 def _differing(comparison: Comparison) -> list[str]:
     names = [condition.name for condition in comparison.conditions]
     lines = [one.sentence(names) for one in comparison.differing]
-    more = len(lines) - DIFFERING_SETTINGS
+    # two jobs have few settings in common: that they are two is what a reader needs to know
+    shown = 1 if comparison.differing and comparison.differing[0].key == "job" else SETTINGS_SHOWN
+    more = len(lines) - shown
     if more <= 0:
         return lines
-    return [*lines[:DIFFERING_SETTINGS], f"{more} more settings: attnlab runs diff A B"]
+    return [*lines[:shown], f"{more} more settings: attnlab runs diff A B"]
 
 
 def comparison_json(comparison: Comparison) -> dict[str, Any]:
