@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.status import Status
     from rich.text import Text
 
-PATIENCE = 0.5
+PATIENCE = 0.3
 """Seconds after which a phase is worth a word."""
 QUIET = "ATTNLAB_QUIET"
 """Variable of the environment that ``--quiet`` sets, so that started processes are quiet too."""
@@ -119,7 +119,7 @@ class _Announcer(MetaPathFinder):
         load = spec.loader.exec_module
 
         def load_in_a_phase(module: ModuleType) -> None:
-            with phase(f"loading {fullname}"):
+            with phase(f"loading {fullname.partition('.')[0]}"):
                 load(module)
 
         spec.loader.exec_module = load_in_a_phase  # type: ignore[method-assign]

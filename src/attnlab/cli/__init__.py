@@ -12,6 +12,10 @@ from attnlab.errors import AttnlabError
 from attnlab.phases import announce_imports
 
 QUIET_FLAG = "--quiet"
+SLOW_TO_LOAD = (
+    *("torch", "transformers", "numpy", "matplotlib", "matplotlib.figure"),
+    *("scipy", "scipy.optimize", "scipy.stats", "scipy.spatial", "scipy.special"),
+)
 app = group(
     "A laboratory for attention, pretraining and fine-tuning.",
     name="attnlab",
@@ -55,7 +59,7 @@ def main() -> None:
     if QUIET_FLAG in sys.argv:  # typer takes it before the command only, users type it anywhere
         sys.argv.remove(QUIET_FLAG)
         sys.argv.insert(1, QUIET_FLAG)
-    announce_imports("torch", "scipy", "matplotlib", "transformers")
+    announce_imports(*SLOW_TO_LOAD)
     try:
         app()
     except AttnlabError as error:
