@@ -118,7 +118,9 @@ def _train(job: str, settings: Any, options: argparse.Namespace) -> None:
     from attnlab.recipes.jobs import find_job
     from attnlab.recipes.knowledge.language_model import load_language_model
     from attnlab.runs.directory import RunPlace
+    from attnlab.runs.references import absolute_settings
 
+    settings = absolute_settings(settings, RUNS)
     path = Path(_needed(options, "writing_params_path"))
     if not path.parent.is_dir():
         raise UserError(f"there is no folder {path.parent} to write {path} into.")
