@@ -143,6 +143,36 @@ def test_a_finetuned_model_has_read_what_the_run_before_it_had_read(
     assert f"the run {tmp_path / 'runs' / 'pre'} is missing" in told["warnings"][0]
 
 
+def test_rows_of_a_run_that_is_gone_are_not_taken_for_new(
+    attnlab: Attnlab, known: str, tmp_path: Path
+) -> None:
+    assert known
+    go(attnlab, *PRETRAIN, "--name", "pre")
+    lines = (tmp_path / TRAIN).read_text(encoding="utf-8").splitlines(keepends=True)
+    (tmp_path / "some.tsv").write_text("".join(lines[:2]), encoding="utf-8")
+    (tmp_path / "rest.tsv").write_text("".join(lines[2:]), encoding="utf-8")
+    tune = ("knowledge", "finetune", "some.tsv", "--start", "pre", "--length", "2 steps")
+    go(attnlab, *tune, "--set", "training.threads=1", "--name", "read")
+    evaluate = ("knowledge", "evaluate", "runs/read", "rest.tsv", "--samples", "0")
+    n = len(lines) - 2
+    told = f"rest: {n} of {n} rows were trained on: this is not a test score"
+    assert told in go(attnlab, *evaluate, "--name", "before")
+    shutil.rmtree(tmp_path / "runs" / "pre")
+    shown = go(attnlab, *evaluate, "--name", "after")
+    pre = tmp_path / "runs" / "pre"
+    assert f"rest: rows that {pre} was trained on are not counted: it is gone" in shown
+
+
+def test_held_out_answers_that_are_gone_are_missed(
+    attnlab: Attnlab, known: str, tmp_path: Path
+) -> None:
+    go(attnlab, *PRETRAIN, "--held-out", "0.4", "--name", "read")
+    (tmp_path / "runs" / "read" / "predictions" / "held_out.jsonl").unlink()
+    done = attnlab("knowledge", "ask", "runs/read", known)
+    assert done.code == 2
+    assert "the run read has no predictions on 'held_out'" in done.err
+
+
 @pytest.fixture
 def changed(attnlab: Attnlab, known: str, tmp_path: Path) -> Path:
     """Train with a user's attention, then change its file."""

@@ -9,6 +9,7 @@ from typing import Any
 from attnlab.attention.assemble import hash_of_users_files, users_files
 from attnlab.data.knowledge_files import read_corpus
 from attnlab.errors import UserError
+from attnlab.evaluation.calibration import CALIBRATION
 from attnlab.models.sizes import ModelSettings
 from attnlab.recipes.files import HASHES
 from attnlab.recipes.knowledge.language_model import (
@@ -79,7 +80,7 @@ def open_saved(
         lambda: load_language_model(run),
         size,
         read,
-        run.predictions("held_out") if run.has_predictions("held_out") else [],
+        run.predictions(CALIBRATION) if CALIBRATION in run.record["scores"] else [],
         run,
         _learned_by(run),
         lost,
