@@ -124,13 +124,10 @@ def compare(
         raise UserError("a comparison needs at least two different runs.")
     opened = [Run.open(find_run(name, runs)) for name in dict.fromkeys(run)]
 
-    from attnlab.phases import phase
-
-    with phase("loading scipy"):
-        from attnlab.evaluation.comparison import compare as compare_runs
-        from attnlab.report.document import Heading
-        from attnlab.report.sections.comparison import comparison_blocks, comparison_json
-        from attnlab.report.terminal import blocks_view
+    from attnlab.evaluation.comparison import compare as compare_runs
+    from attnlab.report.document import Heading
+    from attnlab.report.sections.comparison import comparison_blocks, comparison_json
+    from attnlab.report.terminal import blocks_view
 
     found = compare_runs(opened, split=split, metric=metric, all_pairs=all_pairs)
     if as_json:
@@ -194,12 +191,12 @@ def report(
     import shlex
     import sys
 
-    from attnlab.phases import phase
     from attnlab.runs.lookup import find_run
 
     paths = [find_run(name, runs) for name in run]
-    with phase("loading matplotlib"):
-        from attnlab.recipes.reporting import report_on
+
+    from attnlab.recipes.reporting import report_on
+
     page = report_on(paths, out, as_markdown=markdown)
     typer.echo(page)
     opener = "open" if sys.platform == "darwin" else "xdg-open"
