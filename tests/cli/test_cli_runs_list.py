@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from records import answers, classifier_run
 
+from attnlab.errors import RunError
 from attnlab.runs.directory import Run, RunPlace
+from conftest import flowing
 
 Attnlab = Callable[..., tuple[int, str, str]]
 LONG = "a-classifier-with-a-rather-long-name-that-nobody-would-type-1a2b3c4d"
@@ -127,6 +129,36 @@ def test_a_run_that_a_process_works_on_is_running_and_not_removed(
         assert run.path.exists()
     assert attnlab("runs", "rm", "going", "--yes")[0] == 0
     assert not run.path.exists()
+
+
+def test_a_failed_run_is_listed_as_failed_with_the_reason(
+    terminal: Attnlab, tmp_path: Path
+) -> None:
+    trained(tmp_path, "good")
+    Run.begin("job", {}, RunPlace(tmp_path / "runs", "stopped"))
+    with (
+        pytest.raises(RunError),
+        Run.begin("job", {"lr": 9.0}, RunPlace(tmp_path / "runs", "bad")),
+    ):
+        raise RunError("the loss of step 7 is nan.")
+    out = terminal("runs", "list", "--filter", "state=failed")[1]
+    assert re.search(r"^bad .* failed$", out, re.MULTILINE)
+    assert "bad failed: the loss of step 7 is nan." in out
+    assert "stopped" not in out
+    shown = flowing(terminal("runs", "show", "bad")[1])
+    assert "state failed, begun reason the loss of step 7 is nan. failed at 20" in shown
+    (line,) = json.loads(terminal("runs", "list", "--filter", "state=failed", "--json")[1])
+    assert line["failure"]["kind"] == "RunError"
+
+
+def test_a_study_with_a_failed_cell_has_failed(attnlab: Attnlab, tmp_path: Path) -> None:
+    study_of_two(tmp_path)
+    (tmp_path / "runs" / "mine" / "b" / "record.json").unlink()
+    with pytest.raises(RunError), Run(tmp_path / "runs" / "mine" / "b"):
+        raise RunError("the disk is full.")
+    out = attnlab("runs", "list")[1]
+    assert re.search(r"^mine .* 1 of 2 cells +failed$", out, re.MULTILINE)
+    assert "mine/b failed: the disk is full." in out
 
 
 def test_only_runs_are_removed_and_only_after_asking(

@@ -98,7 +98,7 @@ def show(
     opened = Run.open(path)
     if as_json:
         record = opened.record if opened.finished else None
-        print_json({"config": opened.config, "record": record})
+        print_json({"config": opened.config, "record": record, "failure": opened.failure})
     else:
         print_view(run_story(opened))
         say_next(f"attnlab runs report {run}")
