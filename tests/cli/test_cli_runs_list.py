@@ -71,6 +71,7 @@ def test_a_pipe_gets_whole_names_and_no_hint(
     _, out, _ = attnlab("runs", "list")
     assert len(out.splitlines()) == 2
     assert out.splitlines()[1].startswith(f"{LONG}  ")
+    assert out.splitlines()[1].endswith("  finished")
     assert "Next:" not in out
 
 
@@ -219,3 +220,29 @@ def test_thirty_runs_are_compared_on_one_screen(terminal: Attnlab, tmp_path: Pat
     _, out, _ = terminal("runs", "compare", *names[:5], "--all-pairs", "--json")
     assert len(json.loads(out)["pairs"]) == 10
     assert json.loads(out)["standings"][0]["group"] == "best"
+
+
+def test_long_names_are_told_apart_and_numbers_stay_whole_at_80_columns(
+    terminal: Attnlab, tmp_path: Path
+) -> None:
+    first, second = f"{LONG}-first", f"{LONG}-second"
+    trained(tmp_path, first, 33)
+    trained(tmp_path, second, 21, lr=5e-4)
+    for command in ("compare", "diff"):
+        out = terminal("runs", command, first, second)[1]
+        table = [line for line in out.splitlines() if " %" in line and "points" not in line]
+        assert max(map(len, table)) <= 80
+        names = [line for line in out.splitlines() if "…" in line]
+        assert any("-first " in line for line in names)
+        assert any("-second" in line for line in names)
+    assert re.search(r"test +82.5 % \[68.1, 91.3\], n = 40 +52.5 % \[37.5, 67.1\], n = 40", out)
+
+
+def test_paths_are_told_apart_by_what_differs(terminal: Attnlab, tmp_path: Path) -> None:
+    folder = "/data/of-a-department/with-many-people/sentiment"
+    for name in ("one", "two"):
+        settings = {"train": f"{folder}/{name}/sentences-for-training.tsv", "lr": 3e-5}
+        Run.begin("classify-train", settings, RunPlace(tmp_path / "runs", name))
+    out = terminal("runs", "diff", "one", "two")[1]
+    assert re.search(r"^train +…/one/sent\S+ +…/two/sent\S+$", out, re.MULTILINE)
+    assert max(map(len, out.splitlines())) <= 80

@@ -98,7 +98,8 @@ def show(
     opened = Run.open(path)
     if as_json:
         record = opened.record if opened.finished else None
-        print_json({"config": opened.config, "record": record, "failure": opened.failure})
+        failed = {"failure": opened.failure} if opened.failure else {}
+        print_json({"config": opened.config, "record": record, **failed})
     else:
         print_view(run_story(opened))
         say_next(f"attnlab runs report {run}")

@@ -137,7 +137,7 @@ def blocks_view(blocks: Iterable[Block]) -> RenderableType:
 def table_view(table_block: Table) -> RenderableType:
     """Show a table of a report."""
     if table_block.one_line:
-        return OneLineTable(table_block.columns, table_block.rows)
+        return OneLineTable(table_block.columns, table_block.rows, shrinkable=table_block.texts)
     table = table_of(*table_block.columns)
     for row in table_block.rows:
         add_row(table, *row)
