@@ -60,7 +60,8 @@ def say_next_of(done: "Run | Study") -> None:
         known["asked"] = as_typed(asked.path)
         if split := shown_split(asked):
             known["input"] = str(asked.predictions(split)[0]["input"])
-            known["words"] = " ".join(known["input"].split()[:TEXT_WORDS])
+            if not asked.record.get("has_pairs"):  # the second text is not stored
+                known["words"] = " ".join(known["input"].split()[:TEXT_WORDS])
         if asked.has_predictions(SPLIT):
             words = str(asked.predictions(SPLIT)[0]["input"]).split()
             known["prompt"] = " ".join(words[:PROMPT_WORDS])

@@ -118,7 +118,7 @@ _ALL = (
         "fine-tune a pretrained encoder to classify text",
         f"{CLASSIFY}.settings:ClassifySettings",
         f"{CLASSIFY}.train:run_train",
-        next=("attnlab classify predict {run} --text {words}",),
+        next=("attnlab classify predict {run} --text {words}", "attnlab runs report {run}"),
     ),
     Job(
         "classify-predict",
