@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from attnlab.errors import DamagedFileError, UserError
+from attnlab.errors import DamagedFileError, RunError, StoppedError, UserError
 from attnlab.runs import folders
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.runs.folders import run_name
@@ -366,3 +366,57 @@ def test_a_perplexity_may_be_above_1(tmp_path: Path) -> None:
     score = {"metric": "perplexity", "value": 42.0, "n": 10, "interval": [30.0, 60.0]}
     run.finish({"scores": {"held_out_text": score}})
     assert run.record["scores"]["held_out_text"] == score
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (RunError("the disk is full."), "the disk is full."),
+        (KeyError("mask"), "KeyError: 'mask'"),
+    ],
+)
+def test_a_failure_is_noted_until_the_run_is_taken_up_again(
+    tmp_path: Path, error: Exception, message: str
+) -> None:
+    run = begin(tmp_path)
+    with pytest.raises(type(error)), run:
+        raise error
+    assert run.failure is not None
+    assert (run.failure["kind"], run.failure["message"]) == (type(error).__name__, message)
+    assert run.is_untouched
+    with run:
+        assert run.failure is None
+    assert run.failure is None
+
+
+@pytest.mark.parametrize(
+    "error",
+    [StoppedError("stopped.", signal_number=2), UserError("no such file."), KeyboardInterrupt()],
+    ids=lambda error: type(error).__name__,
+)
+def test_a_signal_or_a_users_mistake_is_no_failure(tmp_path: Path, error: BaseException) -> None:
+    run = begin(tmp_path)
+    with pytest.raises(type(error)), run:
+        raise error
+    assert run.failure is None
+
+
+def test_a_failure_that_cannot_be_noted_does_not_hide_the_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise RunError("cannot write failure.json")
+
+    run = begin(tmp_path)
+    monkeypatch.setattr("attnlab.runs.directory.replace_file", full)
+    with pytest.raises(RunError, match="the disk is full"), run:
+        raise RunError("the disk is full.")
+    assert run.failure is None
+
+
+def test_a_finished_run_has_not_failed(tmp_path: Path) -> None:
+    run = begin(tmp_path)
+    with pytest.raises(RunError), run:
+        raise RunError("the disk is full.")
+    run.finish({"scores": {}})
+    assert run.failure is None

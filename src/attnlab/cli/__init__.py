@@ -13,7 +13,7 @@ from attnlab.phases import announce_imports
 
 QUIET_FLAG = "--quiet"
 SLOW_TO_LOAD = (
-    *("torch", "transformers", "numpy", "matplotlib", "matplotlib.figure"),
+    *("torch", "torch._dynamo", "transformers", "matplotlib", "matplotlib.figure"),
     *("scipy", "scipy.optimize", "scipy.stats", "scipy.spatial", "scipy.special"),
 )
 app = group(

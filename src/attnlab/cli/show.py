@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from attnlab.runs.study import Study
 
 ANSWERS = 3
-PROMPT_WORDS = 3
+PROMPT_WORDS, TEXT_WORDS = 3, 8
 
 
 def print_json(value: Any) -> None:
@@ -28,7 +28,7 @@ def print_view(view: "RenderableType") -> None:
     """Print a value for a person to read."""
     from rich.console import Console
 
-    Console().print(view)
+    Console().print(view, crop=False)  # a pipe has no edge to cut at
 
 
 def say_next(command: str) -> None:
@@ -60,6 +60,8 @@ def say_next_of(done: "Run | Study") -> None:
         known["asked"] = as_typed(asked.path)
         if split := shown_split(asked):
             known["input"] = str(asked.predictions(split)[0]["input"])
+            if not asked.record.get("has_pairs"):  # the second text is not stored
+                known["words"] = " ".join(known["input"].split()[:TEXT_WORDS])
         if asked.has_predictions(SPLIT):
             words = str(asked.predictions(SPLIT)[0]["input"]).split()
             known["prompt"] = " ".join(words[:PROMPT_WORDS])

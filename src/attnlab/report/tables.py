@@ -52,7 +52,7 @@ def comparison_table(comparison: "Comparison") -> Table:
         )
     runs, spread = (["runs"], ["range"]) if several else ([], [])
     columns = ["condition", *runs, metric.title, *spread, "95 % interval", "guessing"]
-    return Table(columns, rows)
+    return Table(columns, rows, one_line=True, texts=(0, len(columns) - 1))
 
 
 def standings_table(comparison: "Comparison", group: str) -> Table | None:

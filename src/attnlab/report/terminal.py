@@ -15,10 +15,9 @@ from attnlab.evaluation.intervals import percent
 from attnlab.evaluation.metrics import metric_called
 from attnlab.report.document import Block, Figure, Heading, Sentences, Table
 from attnlab.report.one_line import OneLineTable
-from attnlab.report.run_list import FINISHED, RUNNING, STOPPED, progress
+from attnlab.report.run_list import progress, run_state
 from attnlab.report.tables import scores_table, warnings_of
 from attnlab.runs.directory import Run
-from attnlab.runs.lock import is_held
 
 if TYPE_CHECKING:  # listing runs must not wait for numpy
     from attnlab.evaluation.calibration import Answer
@@ -27,11 +26,9 @@ LONGEST_SHOWN = 100
 VERDICT_COLORS = {"retrieved": "green", "unsure": "yellow", "made up": "red", "not checked": "red"}
 
 
-def run_state(run: Run) -> str:
+def run_progress(run: Run) -> str:
     """Say how far a run is."""
-    if run.finished:
-        return FINISHED
-    return f"{RUNNING if is_held(run.path) else STOPPED}, {progress(run)}"
+    return run_state(run) if run.finished else f"{run_state(run)}, {progress(run)}"
 
 
 def written(score: dict[str, Any]) -> str:
@@ -48,7 +45,10 @@ def run_story(run: Run) -> RenderableType:
     table = table_of()
     add_row(table, "run", str(run.path))
     add_row(table, "job", config["job"])
-    add_row(table, "state", run_state(run))
+    add_row(table, "state", run_progress(run))
+    if failure := run.failure:
+        add_row(table, "reason", Text(str(failure.get("message", "–")), "red"))
+        add_row(table, "failed at", str(failure.get("time", "–")))
     for key, value in config["resolved"].items():
         add_row(table, key, _plain(value))
     if run.finished:
@@ -138,7 +138,7 @@ def blocks_view(blocks: Iterable[Block]) -> RenderableType:
 def table_view(table_block: Table) -> RenderableType:
     """Show a table of a report."""
     if table_block.one_line:
-        return OneLineTable(table_block.columns, table_block.rows)
+        return OneLineTable(table_block.columns, table_block.rows, shrinkable=table_block.texts)
     table = table_of(*table_block.columns)
     for row in table_block.rows:
         add_row(table, *row)

@@ -203,6 +203,7 @@ class Training:
 
         self.session.processes.from_lead(write)
 
+    @phase("saving a checkpoint")
     def _save(self) -> None:
         assert self._metrics is not None
         self.state = replace(self.state, metrics_bytes=self._metrics.sync())
