@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attnlab.data.matrices import read_matrix, read_square_matrix
-from attnlab.errors import UserError
+from attnlab.errors import DamagedFileError, UserError
 
 ROWS = [[0.5, 1.0, -2.0], [3.0, 4e-3, 5.0]]
 
@@ -70,3 +70,18 @@ def test_a_matrix_of_another_size_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("1,2,3\n4,5,6\n", encoding="utf-8")
     with pytest.raises(UserError, match=r"a\.csv is 2 × 3: the matrix must be 3 × 3"):
         read_square_matrix(tmp_path / "a.csv", 3)
+
+
+@pytest.mark.parametrize("shape", [(10**12,), (2, 10**11), (10**400, 3)])
+def test_a_header_that_promises_more_numbers_than_there_are_is_refused(
+    tmp_path: Path, shape: tuple[int, ...]
+) -> None:
+    path = tmp_path / "keys.npy"
+    with path.open("wb") as file:
+        header = {"descr": "<f8", "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_2_0(file, header)
+        file.write(b"\0" * 16)
+    with pytest.raises(
+        DamagedFileError, match=r"keys\.npy is damaged: .* numbers need .*, but 16 bytes follow"
+    ):
+        read_matrix(path)

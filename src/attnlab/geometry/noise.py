@@ -13,6 +13,7 @@ from jaxtyping import Bool, Float
 from scipy.special import ndtr, softmax
 
 from attnlab.errors import UserError
+from attnlab.runs.memory import need_memory
 
 LENGTH_VARIANCE = 0.5
 
@@ -61,6 +62,7 @@ def noisy_heads(
         )
     if alpha < 0 or not math.isfinite(beta):
         raise UserError(f"alpha = {alpha:g} and beta = {beta:g}: alpha ≥ 0, beta a finite number.")
+    need_memory(8 * 6 * draws * n_tokens, f"--tokens {n_tokens} with --draws {draws}")
     generator = np.random.default_rng(seed)
     along = math.sqrt(alpha) * generator.normal(size=(draws, n_tokens, 2))  # k_i·μ_a and k_i·μ_b
     along[:, 0, 0] += 1 + math.sqrt(LENGTH_VARIANCE) * generator.normal(size=draws)

@@ -47,7 +47,7 @@ class TrainingSettings:
     schedule: ScheduleSettings = ScheduleSettings()
     clip: Annotated[float, Ge(0)] = 1.0
     """Largest norm of the dense gradients; 0 turns clipping off."""
-    accumulate: Annotated[int, Ge(1)] = 1
+    accumulate: Annotated[int, Interval(ge=1, le=10_000)] = 1
     """Number of parts into which each process splits its share of a batch, to save memory."""
     precision: Precision = "auto"
     """Precision of the forward pass. auto: ATTNLAB_PRECISION if set, else bfloat16 if the

@@ -102,7 +102,7 @@ class LabelBudgetSettings:
     """Numbers of labelled training texts; 0 means all."""
     alphas: Annotated[tuple[Annotated[float, Ge(0)], ...], Len(1)] = (0.0, 0.5)
     """Weights of the masked-token loss; 0 trains the classifier alone."""
-    seeds: Annotated[int, Ge(1)] = 3
+    seeds: Annotated[int, Interval(ge=1, le=1000)] = 3
     """Number of runs per cell; each seed draws its own labelled texts."""
     least_steps: Annotated[int, Ge(1)] = 200
     """Minimum steps per run if its length is in epochs; small sets need more epochs."""
