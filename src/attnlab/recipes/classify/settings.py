@@ -27,7 +27,7 @@ class MaskedSettings:
 
     text: str = ""
     """File of unlabelled text, one per line; without it, only the classifier is trained."""
-    alpha: Annotated[float, Ge(0)] = 0.5
+    alpha: Annotated[float, Interval(ge=0, le=1e6)] = 0.5
     """Weight of the masked-token loss relative to the classification loss; 0 turns it off."""
     share: Annotated[float, Interval(gt=0, lt=1)] = 0.15
     """Share of the tokens to predict."""
@@ -100,7 +100,7 @@ class LabelBudgetSettings:
 
     labels: Annotated[tuple[Annotated[int, Ge(0)], ...], Len(1)] = (10, 50, 0)
     """Numbers of labelled training texts; 0 means all."""
-    alphas: Annotated[tuple[Annotated[float, Ge(0)], ...], Len(1)] = (0.0, 0.5)
+    alphas: Annotated[tuple[Annotated[float, Interval(ge=0, le=1e6)], ...], Len(1)] = (0.0, 0.5)
     """Weights of the masked-token loss; 0 trains the classifier alone."""
     seeds: Annotated[int, Interval(ge=1, le=1000)] = 3
     """Number of runs per cell; each seed draws its own labelled texts."""
