@@ -22,7 +22,7 @@ PRETRAIN, FINETUNE = "knowledge pretrain c.txt", "knowledge finetune q.tsv --cor
         (f"{PRETRAIN} --set tokenizer.size=100000000000", "less than or equal to 1048576"),
         (f"{PRETRAIN} --set model.n_layers=1000000000", "less than or equal to 1000."),
         (f"{PRETRAIN} --set training.accumulate=1000000000", "less than or equal to 10000."),
-        (f"{PRETRAIN} --set training.optimizer.lr=1e308", "less than or equal to 1000."),
+        (f"{PRETRAIN} --set training.optimizer.lr=1e308", "less than or equal to 1000000."),
         (f"{PRETRAIN} --set objective.options.block=1000000000", "less than or equal to 65536."),
         ("knowledge write run John --samples 100000000", "less than or equal to 10000."),
         ("knowledge world w --people 1000000000", "Choose fewer people."),

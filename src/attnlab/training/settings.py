@@ -16,7 +16,7 @@ class OptimizerSettings:
     name: str = "adamw"
     """Optimizer: adagrad, adam, adamw, muon (with AdamW for everything but matrices), sgd or
     sparse_adam."""
-    lr: Annotated[float, Interval(gt=0, le=1000)] = 3e-4
+    lr: Annotated[float, Interval(gt=0, le=1e6)] = 3e-4
     """Learning rate at the end of the warm-up."""
     options: dict[str, Any] = field(default_factory=dict)
     """Options of the optimizer by name, such as weight_decay or betas."""
