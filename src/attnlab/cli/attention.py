@@ -127,7 +127,7 @@ def cost(
     d_model: Annotated[int, typer.Option(min=1, help="Width of the layer.")] = 256,
     n_heads: Annotated[int, typer.Option(min=1, help="Number of heads.")] = 8,
     rounds: Annotated[
-        int, typer.Option(min=1, help="Number of rounds; the median is reported.")
+        int, typer.Option(min=1, max=1000, help="Number of rounds; the median is reported.")
     ] = 5,
     out: Annotated[Path, typer.Option(help="File of the figure, .png or .svg.")] = Path("cost.png"),
     as_json: AsJson = False,

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from attnlab.data.text_files import numbered_lines, read_text
 from attnlab.errors import DamagedFileError, UserError
 from attnlab.geometry.instance import LARGEST, matrix
 from attnlab.runs.files import reading
+from attnlab.runs.memory import written_bytes
 
 
 def read_matrix(path: Path) -> Float[np.ndarray, "S D"]:
@@ -72,11 +74,27 @@ def _from_npy(path: Path) -> Any:
     with reading(path):
         content = path.read_bytes()
     try:
+        _refuse_missing_numbers(path, content)
         return np.load(io.BytesIO(content), allow_pickle=False)
     except (ValueError, EOFError):
         raise DamagedFileError(
             f"{path} is not an npy file of numbers; numpy.save makes one."
         ) from None
+
+
+def _refuse_missing_numbers(path: Path, content: bytes) -> None:
+    """Refuse a header that promises more numbers than follow: numpy makes room for all of them."""
+    stream = io.BytesIO(content)
+    version = np.lib.format.read_magic(stream)
+    known = {(1, 0): np.lib.format.read_array_header_1_0}
+    shape, _, kind = known.get(version, np.lib.format.read_array_header_2_0)(stream)
+    needed, there = math.prod(shape) * kind.itemsize, len(content) - stream.tell()
+    if needed > there:
+        sizes = " × ".join(map(str, shape))
+        raise DamagedFileError(
+            f"{path} is damaged: {sizes} numbers need {written_bytes(needed)}, but"
+            f" {written_bytes(there)} follow its header."
+        )
 
 
 READERS: dict[str, Callable[[Path], Any]] = {

@@ -14,6 +14,7 @@ from scipy.special import ndtr, softmax
 
 from attnlab.errors import UserError
 from attnlab.geometry.instance import LARGEST
+from attnlab.runs.memory import need_memory
 
 LENGTH_VARIANCE = 0.5
 
@@ -65,6 +66,7 @@ def noisy_heads(
             f"alpha = {alpha:g} and beta = {beta:g} are not possible: alpha from 0 to {LARGEST:g},"
             f" beta from -{LARGEST:g} to {LARGEST:g}."
         )
+    need_memory(8 * 6 * draws * n_tokens, f"--tokens {n_tokens} with --draws {draws}")
     generator = np.random.default_rng(seed)
     along = math.sqrt(alpha) * generator.normal(size=(draws, n_tokens, 2))  # k_i·μ_a and k_i·μ_b
     along[:, 0, 0] += 1 + math.sqrt(LENGTH_VARIANCE) * generator.normal(size=draws)

@@ -21,7 +21,7 @@ class Length(NamedTuple):
 
 def parse_length(text: str) -> Length:
     """Read "300 steps", "2.5 epochs", "2.2M tokens" or "90 seconds"."""
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kMG]?)\s*([a-z]+)\s*", text)
+    match = re.fullmatch(r"(\d+(?:\.\d+)?) ?([kMG]?) ?([a-z]+)", " ".join(text.split()))
     unit = match[3] if match else ""
     unit = unit if unit.endswith("s") else f"{unit}s"
     if not match or unit not in UNITS or not 0 < float(match[1]) < LONGEST:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
-from annotated_types import Ge, Gt, Interval
+from annotated_types import Ge, Interval
 
 Device = Literal["auto", "cpu", "cuda", "mps"]
 Precision = Literal["auto", "float32", "bfloat16", "float64"]
@@ -16,7 +16,7 @@ class OptimizerSettings:
     name: str = "adamw"
     """Optimizer: adagrad, adam, adamw, muon (with AdamW for everything but matrices), sgd or
     sparse_adam."""
-    lr: Annotated[float, Gt(0)] = 3e-4
+    lr: Annotated[float, Interval(gt=0, le=1e6)] = 3e-4
     """Learning rate at the end of the warm-up."""
     options: dict[str, Any] = field(default_factory=dict)
     """Options of the optimizer by name, such as weight_decay or betas."""
@@ -28,7 +28,7 @@ class ScheduleSettings:
 
     name: str = "constant"
     """Schedule: constant, cosine or linear."""
-    warmup: Annotated[float, Ge(0)] = 0.0
+    warmup: Annotated[float, Interval(ge=0, le=1e12)] = 0.0
     """Length of the linear warm-up: in steps, or as a share of the run if below 1."""
     options: dict[str, Any] = field(default_factory=dict)
     """Options of the schedule by name, such as final for cosine."""
@@ -47,7 +47,7 @@ class TrainingSettings:
     schedule: ScheduleSettings = ScheduleSettings()
     clip: Annotated[float, Ge(0)] = 1.0
     """Largest norm of the dense gradients; 0 turns clipping off."""
-    accumulate: Annotated[int, Ge(1)] = 1
+    accumulate: Annotated[int, Interval(ge=1, le=10_000)] = 1
     """Number of parts into which each process splits its share of a batch, to save memory."""
     precision: Precision = "auto"
     """Precision of the forward pass. auto: ATTNLAB_PRECISION if set, else bfloat16 if the

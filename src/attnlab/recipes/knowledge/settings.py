@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, NamedTuple
 
-from annotated_types import Ge, Gt, Interval
+from annotated_types import Gt, Interval
 
 from attnlab.attention.settings import AttentionSettings
 from attnlab.data.settings import WorldSettings
@@ -29,7 +29,7 @@ class TokenizerSettings:
 
     kind: Literal["byte_pairs", "characters"] = "byte_pairs"
     """byte_pairs: frequent pieces of words; characters: the characters of the corpus."""
-    size: Annotated[int, Ge(258)] = 2048
+    size: Annotated[int, Interval(ge=258, le=2**20)] = 2048
     """Vocabulary size for byte_pairs; characters uses all that occur."""
 
 
@@ -58,7 +58,7 @@ class LanguageModelSettings:
     """File of questions to evaluate once, at the end."""
     unseen: File = ""
     """File of questions about people who are not in the corpus: every answer is made up."""
-    samples: Annotated[int, Ge(0)] = 0
+    samples: Annotated[int, Interval(ge=0, le=1000)] = 0
     """Answers to sample per question, to compare with the most likely one; 0 for none."""
     tokenizer: TokenizerSettings = TokenizerSettings()
     model: ModelSettings = SIZES["small"]
@@ -110,7 +110,7 @@ class EvaluateSettings:
     """File of questions, with or without answers."""
     unseen: File = ""
     """File of questions about people who are not in the corpus: every answer is made up."""
-    samples: Annotated[int, Ge(0)] = 16
+    samples: Annotated[int, Interval(ge=0, le=1000)] = 16
     """Answers to sample per question, to compare with the most likely one; 0 for none."""
     corpus: File = ""
     """For a .params file, or if it was moved: the text that the model was trained on."""
@@ -219,7 +219,7 @@ class DemoSettings:
     world: WorldSettings = WorldSettings(people=1000, biographies=3)
     held_out: HeldOut = 0.2
     """Share of the training questions kept to show how far to trust the confidence."""
-    samples: Annotated[int, Ge(0)] = 8
+    samples: Annotated[int, Interval(ge=0, le=1000)] = 8
     """Answers to sample per question, to compare with the most likely one; 0 for none."""
     model: ModelSettings = replace(SIZES["small"], ngram_table=NGramTableSize(rows=2**17))
     batch_tokens: Annotated[int, Gt(0)] = 2048
