@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from attnlab.evaluation.accuracy import against_guessing
-from attnlab.evaluation.comparable import SPLITS
+from attnlab.evaluation.common_splits import SPLITS
 from attnlab.evaluation.held_out_text import text_sentence
 from attnlab.evaluation.ledger import ledger_notes
 from attnlab.report import training_curves
