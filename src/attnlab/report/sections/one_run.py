@@ -56,7 +56,7 @@ def curves(runs: Sequence[Run]) -> Iterator[Block]:
         rates = {run.record.get("steps_per_epoch") for run in runs}
         per_epoch = rates.pop() if len(rates) == 1 else None
         yield Heading("Training curves")
-        caption = "Training loss; loss and accuracy on train and dev where they were evaluated."
+        caption = "Training loss, and loss and accuracy where they were evaluated on the way."
         yield Figure("curves", caption, training_curves.curves(logs, per_epoch=per_epoch))
 
 
