@@ -72,6 +72,7 @@ def test_a_pipe_gets_whole_names_and_no_hint(
     assert len(out.splitlines()) == 2
     assert out.splitlines()[1].startswith(f"{LONG}  ")
     assert out.splitlines()[1].endswith("  finished")
+    assert re.search(r"\d %? \[[\d.]+, [\d.]+\]", out.splitlines()[1]), "the score is not cut"
     assert "Next:" not in out
 
 

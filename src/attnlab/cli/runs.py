@@ -15,7 +15,7 @@ RUN = typer.Argument(help="Name or path of a run or study.", autocompletion=comp
 SPLIT = typer.Option(help="Split to compare on; test if all have it, else dev.")
 METRIC = typer.Option(
     help="Metric to compare by (f1 is macro-averaged); without it, the runs' own.",
-    metavar="accuracy|f1|perplexity",
+    metavar="accuracy|f1|perplexity|bits_per_character",
 )
 OUT = typer.Option(help="Folder for the page; without it, report/ in the first run.")
 SORT = typer.Option(

@@ -25,10 +25,10 @@ def print_json(value: Any) -> None:
 
 
 def print_view(view: "RenderableType") -> None:
-    """Print a value for a person to read."""
+    """Print a value for a person to read; a table wider than the screen or a pipe is not cut."""
     from rich.console import Console
 
-    Console().print(view, crop=False)  # a pipe has no edge to cut at
+    Console().print(view, crop=False)
 
 
 def say_next(command: str) -> None:

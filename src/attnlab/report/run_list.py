@@ -13,7 +13,7 @@ from rich.text import Text
 
 from attnlab.config import flatten
 from attnlab.errors import UserError, did_you_mean, unknown_name
-from attnlab.evaluation.comparable import SPLITS
+from attnlab.evaluation.common_splits import SPLITS
 from attnlab.evaluation.metrics import metric_called
 from attnlab.report.one_line import OneLineTable
 from attnlab.runs.directory import Run
