@@ -4,7 +4,6 @@
 appears on a terminal and a line in a log, always on standard error; ``--quiet`` hides both.
 """
 
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,27 +13,28 @@ from threading import RLock, Timer
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from attnlab.environment import QUIET, is_on, process_rank
+
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.status import Status
     from rich.text import Text
 
+    from attnlab.console import Console
+
 PATIENCE = 0.3
 """Seconds after which a phase is worth a word."""
-QUIET = "ATTNLAB_QUIET"
-"""Variable of the environment that ``--quiet`` sets, so that started processes are quiet too."""
 
 
 def is_quiet() -> bool:
     """Return whether the user wants results and errors only."""
-    return bool(os.environ.get(QUIET))
+    return is_on(QUIET)
 
 
 def messages() -> "Console":
     """Return where everything is shown that is not the result."""
-    from rich.console import Console
+    from attnlab.console import Console
 
-    return Console(stderr=True, quiet=is_quiet() or os.environ.get("RANK", "0") != "0")
+    return Console(stderr=True, quiet=is_quiet() or process_rank() != 0)
 
 
 class Phase:

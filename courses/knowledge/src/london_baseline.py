@@ -9,7 +9,7 @@ from pathlib import Path
 from utils import evaluate_places
 
 from attnlab.data.knowledge_files import read_questions
-from attnlab.errors import AttnlabError
+from attnlab.guard import guarded
 
 USAGE = "usage: python src/london_baseline.py [birth_dev.tsv]"
 
@@ -26,8 +26,4 @@ if __name__ == "__main__":
     if len(sys.argv) > 2 or sys.argv[1:2] in (["-h"], ["--help"]):
         print(USAGE)
         sys.exit(2 if len(sys.argv) > 2 else 0)
-    try:
-        main(*sys.argv[1:])
-    except AttnlabError as error:
-        print(f"london_baseline.py: {error}", file=sys.stderr)
-        sys.exit(error.exit_code)
+    guarded("london_baseline.py", lambda: main(*sys.argv[1:]))

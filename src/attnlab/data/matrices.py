@@ -13,7 +13,7 @@ from jaxtyping import Float
 from attnlab.data.text_files import numbered_lines, read_text
 from attnlab.errors import DamagedFileError, UserError
 from attnlab.geometry.instance import LARGEST, matrix
-from attnlab.runs.files import reading
+from attnlab.runs.files import TOO_LARGE, reading
 
 
 def read_matrix(path: Path) -> Float[np.ndarray, "S D"]:
@@ -37,8 +37,7 @@ def _from_csv(path: Path) -> list[list[float]]:
     for number, line in numbered_lines(path):
         if line.lstrip().startswith("#"):
             continue
-        cells = next(csv.reader([line], skipinitialspace=True))
-        row = [_number(cell, f"{path}, line {number}") for cell in cells]
+        row = [_number(cell, f"{path}, line {number}") for cell in _cells(path, number, line)]
         if rows and len(row) != len(rows[0]):
             raise UserError(
                 f"{path}, line {number} has {len(row)} numbers, the first row has"
@@ -46,6 +45,13 @@ def _from_csv(path: Path) -> list[list[float]]:
             )
         rows.append(row)
     return rows
+
+
+def _cells(path: Path, number: int, line: str) -> list[str]:
+    try:
+        return next(csv.reader([line], skipinitialspace=True))
+    except csv.Error as error:
+        raise UserError(f"{path}, line {number} is not CSV: {error}.") from None
 
 
 def _number(cell: str, place: str) -> float:
@@ -66,6 +72,8 @@ def _from_json(path: Path) -> Any:
         return json.loads(read_text(path))
     except json.JSONDecodeError as error:
         raise DamagedFileError(f"{path}, line {error.lineno} is not JSON: {error.msg}.") from None
+    except (ValueError, RecursionError):
+        raise DamagedFileError(f"{path} {TOO_LARGE}.") from None
 
 
 def _from_npy(path: Path) -> Any:
