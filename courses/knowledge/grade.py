@@ -5,6 +5,11 @@
 The submission's code runs in separate processes with a time limit; none of it is imported here.
 """
 
+from attnlab.guard import guarded, watch_imports
+
+if __name__ == "__main__":
+    watch_imports("grade.py")  # what follows takes a while to load
+
 import argparse
 import json
 from collections.abc import Sequence
@@ -16,7 +21,6 @@ from grading.findings import Part
 from grading.submission import opened
 
 from attnlab.errors import UserError
-from attnlab.guard import guarded
 
 CODE_POINTS, ACCURACY_POINTS, WRITTEN_POINTS = 4, 4, 2
 """2(g) has 10: 8 for i, here half for the code and half for the accuracy, and 2 for ii, written."""

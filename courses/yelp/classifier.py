@@ -10,6 +10,11 @@ folder is a run: if it was stopped, the same command resumes it; if it is finish
 its result.
 """
 
+from attnlab.guard import guarded, watch_imports
+
+if __name__ == "__main__":
+    watch_imports("classifier.py")  # what follows takes a while to load
+
 import argparse
 import json
 import shutil
@@ -23,7 +28,6 @@ from attnlab.cli.options import names
 from attnlab.config import from_dict, to_dict
 from attnlab.environment import process_rank
 from attnlab.errors import UserError
-from attnlab.guard import guarded
 from attnlab.recipes.classify.settings import MODEL, ClassifySettings
 from attnlab.recipes.classify.texts import files_of
 from attnlab.runs.directory import CONFIG, Run, RunPlace

@@ -113,6 +113,22 @@ def test_files_without_permission_are_named(tmp_path: Path) -> None:
         closed.rmdir()
 
 
+COURSES = Path(__file__).parents[2] / "courses"
+
+
+@pytest.mark.parametrize(
+    "script", ["knowledge/src/dataset.py namedata", "yelp/classifier.py -h", "knowledge/grade.py x"]
+)
+def test_ctrl_c_while_a_course_script_loads_its_modules(tmp_path: Path, script: str) -> None:
+    """Loading numpy is where it comes, by its own hand."""
+    for name in ("numpy", "typer"):
+        (tmp_path / f"{name}.py").write_text("raise KeyboardInterrupt\n")
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    ended = shell(tmp_path, f"{sys.executable} {COURSES / script}", PYTHONPATH=path)
+    name = script.split()[0].rpartition("/")[2]
+    assert (ended.code, ended.err) == (130, f"{name}: stopped by Ctrl-C.\n")
+
+
 @pytest.mark.parametrize("seconds", [0.25, 0.6, 1.2, pytest.param(2.0, marks=pytest.mark.slow)])
 def test_ctrl_c_is_one_line_at_any_moment(tmp_path: Path, seconds: float) -> None:
     started = subprocess.Popen(

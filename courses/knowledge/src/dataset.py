@@ -8,6 +8,11 @@ the first, so that ``y`` holds the next character of each place. Token 0 is PAD,
 leaves out.
 """
 
+from attnlab.guard import guarded, watch_imports
+
+if __name__ == "__main__":
+    watch_imports("dataset.py")  # what follows takes a while to load
+
 import argparse
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -22,7 +27,6 @@ from attnlab.data.characters import CharacterTokenizer
 from attnlab.data.objectives.span_corruption import PAD_TOKEN, SMALLEST_BLOCK, corrupt
 from attnlab.data.tokenizer import SENTINEL, refuse_reserved
 from attnlab.errors import UserError
-from attnlab.guard import guarded
 
 WIKI, NAMES = "wiki.txt", "birth_places_train.tsv"
 BLOCK_SIZE = 128

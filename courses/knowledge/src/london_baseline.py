@@ -3,13 +3,17 @@
 python src/london_baseline.py birth_dev.tsv
 """
 
+from attnlab.guard import guarded, watch_imports
+
+if __name__ == "__main__":
+    watch_imports("london_baseline.py")  # what follows takes a while to load
+
 import sys
 from pathlib import Path
 
 from utils import evaluate_places
 
 from attnlab.data.knowledge_files import read_questions
-from attnlab.guard import guarded
 
 USAGE = "usage: python src/london_baseline.py [birth_dev.tsv]"
 

@@ -9,6 +9,11 @@
 If training was stopped, the same command resumes it; until then its state is kept in runs/.
 """
 
+from attnlab.guard import guarded, watch_imports
+
+if __name__ == "__main__":
+    watch_imports("run.py")  # what follows takes a while to load
+
 import argparse
 import hashlib
 import json
@@ -19,7 +24,6 @@ from typing import Any
 
 from attnlab.config import to_dict
 from attnlab.errors import UserError
-from attnlab.guard import guarded
 from attnlab.models.sizes import COURSE_VARIANTS
 from attnlab.recipes.knowledge.settings import (
     FinetuneSettings,

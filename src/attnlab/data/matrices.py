@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from jaxtyping import Float
@@ -81,7 +82,7 @@ def _from_npy(path: Path) -> Any:
         content = path.read_bytes()
     try:
         return np.load(io.BytesIO(content), allow_pickle=False)
-    except (ValueError, EOFError):
+    except (ValueError, EOFError, BadZipFile):
         raise DamagedFileError(
             f"{path} is not an npy file of numbers; numpy.save makes one."
         ) from None
