@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 import typer
+from harness import Hostile
 from hostile_values import TEXTS, WRONG_NUMBERS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from attnlab.cli.commands import app
-from conftest import Hostile
 
 STOPPED = {
     ("attention", "cost"): ["no_such_attention"],

@@ -3,11 +3,10 @@
 from pathlib import Path
 
 import pytest
+from harness import Hostile
 from hostile_values import BYTES
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-from conftest import Hostile
 
 READERS = {
     "corpus.txt": "knowledge pretrain corpus.txt --length x",

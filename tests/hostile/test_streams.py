@@ -8,8 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-
-from conftest import Ended, check
+from harness import Ended, check
 
 ATTNLAB = f"{sys.executable} -m attnlab"
 LIST = f"{ATTNLAB} attention list"

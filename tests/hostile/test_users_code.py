@@ -3,8 +3,7 @@
 from pathlib import Path
 
 import pytest
-
-from conftest import Hostile
+from harness import Hostile
 
 ENDINGS = {
     "os": ("import os\nos._exit(3)\n", "os._exit(3) would end attnlab without a word"),
