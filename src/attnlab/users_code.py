@@ -27,7 +27,8 @@ def users_line(error: BaseException) -> str | None:
             last = None
         elif not _is_library(code):
             last = f"{_as_seen_from_here(code)}, line {trace.tb_lineno}"
-    return named or last
+    is_exit = isinstance(error, SystemExit)  # a script may end; a part of ours may not
+    return named or (None if is_exit else last)
 
 
 def is_ctrl_c(error: BaseException) -> bool:
