@@ -33,7 +33,9 @@ def test_a_slow_phase_is_named_in_a_log_and_a_quick_one_is_not() -> None:
 
 
 @pytest.mark.parametrize(
-    "environment", [{"ATTNLAB_QUIET": "1"}, {"RANK": "1"}], ids=["quiet", "not the lead"]
+    "environment",
+    [{"ATTNLAB_QUIET": "1"}, {"RANK": "1", "WORLD_SIZE": "2"}],
+    ids=["quiet", "not the lead"],
 )
 def test_nothing_is_shown_if_nobody_should_see_it(environment: dict[str, str]) -> None:
     assert printed("with phase('reading'): time.sleep(0.9)", **environment) == ("", "")

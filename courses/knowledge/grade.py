@@ -5,9 +5,13 @@
 The submission's code runs in separate processes with a time limit; none of it is imported here.
 """
 
+from attnlab.guard import guarded, watch_imports
+
+if __name__ == "__main__":
+    watch_imports("grade.py")  # what follows takes a while to load
+
 import argparse
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +20,7 @@ from grading import corruption, predictions, sandbox, synthesizer
 from grading.findings import Part
 from grading.submission import opened
 
-from attnlab.errors import AttnlabError, UserError
+from attnlab.errors import UserError
 
 CODE_POINTS, ACCURACY_POINTS, WRITTEN_POINTS = 4, 4, 2
 """2(g) has 10: 8 for i, here half for the code and half for the accuracy, and 2 for ii, written."""
@@ -85,16 +89,14 @@ def arguments(given: Sequence[str] | None) -> argparse.Namespace:
 
 def main(given: Sequence[str] | None = None) -> None:
     """Print the report; exit code 2 if there is nothing to grade."""
-    asked = arguments(given)
-    try:
-        if asked.time_limit <= 0:
-            raise UserError(f"--time-limit {asked.time_limit:g} is not possible: give seconds > 0.")
-        parts = grade(
-            asked.submission, labels=asked.labels, seed=asked.seed, seconds=asked.time_limit
-        )
-    except AttnlabError as error:
-        print(f"grade.py: {error}", file=sys.stderr)
-        sys.exit(error.exit_code)
+    guarded("grade.py", lambda: report(arguments(given)))
+
+
+def report(asked: argparse.Namespace) -> None:
+    """Grade and print."""
+    if asked.time_limit <= 0:
+        raise UserError(f"--time-limit {asked.time_limit:g} is not possible: give seconds > 0.")
+    parts = grade(asked.submission, labels=asked.labels, seed=asked.seed, seconds=asked.time_limit)
     data = as_data(asked.submission, parts)
     if asked.json:
         print(json.dumps(data, indent=2, ensure_ascii=False))

@@ -10,9 +10,13 @@ folder is a run: if it was stopped, the same command resumes it; if it is finish
 its result.
 """
 
+from attnlab.guard import guarded, watch_imports
+
+if __name__ == "__main__":
+    watch_imports("classifier.py")  # what follows takes a while to load
+
 import argparse
 import json
-import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -20,9 +24,10 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
-from attnlab.cli.options import names, process_rank
+from attnlab.cli.options import names
 from attnlab.config import from_dict, to_dict
-from attnlab.errors import AttnlabError, UserError
+from attnlab.environment import process_rank
+from attnlab.errors import UserError
 from attnlab.recipes.classify.settings import MODEL, ClassifySettings
 from attnlab.recipes.classify.texts import files_of
 from attnlab.runs.directory import CONFIG, Run, RunPlace
@@ -91,8 +96,7 @@ def settings_of(options: argparse.Namespace) -> ClassifySettings:
 
 def train_and_show(settings: ClassifySettings, options: argparse.Namespace) -> None:
     """Train, resume, or show a finished result."""
-    from rich.console import Console
-
+    from attnlab.console import Console
     from attnlab.recipes.jobs import find_job
 
     if not (options.do_train or options.do_eval):
@@ -120,14 +124,12 @@ def train_and_show(settings: ClassifySettings, options: argparse.Namespace) -> N
 
 def run(parser: argparse.ArgumentParser, job: Callable[[argparse.Namespace], None]) -> None:
     """Do what the command line says; a user's mistake is one or two lines and exit code 2."""
-    try:
+
+    def work() -> None:
         _refuse_dashes(sys.argv[1:])
         job(parser.parse_args())
-    except AttnlabError as error:
-        if os.environ.get("ATTNLAB_DEBUG"):
-            raise
-        print(f"{parser.prog}: {error}", file=sys.stderr)
-        sys.exit(error.exit_code)
+
+    guarded(parser.prog, work)
 
 
 def _file(folder: Path, split: str) -> Path:

@@ -250,11 +250,14 @@ def _explain(errors: Sequence[Any], given: Mapping[str, Given]) -> list[str]:
 
 def _refuse_what_json_cannot_hold(key: str, given: Given) -> None:
     try:
-        json.dumps(given.value, allow_nan=False)
+        text = json.dumps(given.value, allow_nan=False, ensure_ascii=False)
+        if "\\u0000" in text:
+            raise ValueError
+        text.encode()  # a name that is not UTF-8 has no encoding
     except (TypeError, ValueError, RecursionError):
         raise UserError(
-            f"{given.origin}: {key} = {given.value!r} is not possible: give a text, a finite"
-            " number, true or false, or a list or mapping of these."
+            f"{given.origin}: {key} = {given.value!r} is not possible: give a text in UTF-8 without"
+            " NUL, a finite number, true or false, or a list or mapping of these."
         ) from None
 
 

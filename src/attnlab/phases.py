@@ -7,7 +7,6 @@ Packages that load slowly are named before they are loaded: while a library is b
 other thread gets a turn. And rich draws nothing here, since it would have to be loaded first.
 """
 
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,8 +18,10 @@ from threading import Event, RLock, Thread
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from attnlab.environment import QUIET, is_on, process_rank
+
 if TYPE_CHECKING:
-    from rich.console import Console
+    from attnlab.console import Console
 
 PATIENCE = 0.3
 """Seconds after which a phase is worth a word."""
@@ -28,24 +29,22 @@ TURN = 0.1
 """Seconds that each character of the spinner stays."""
 SPINNER = "-\\|/"
 ERASE_LINE = "\r\x1b[2K"
-QUIET = "ATTNLAB_QUIET"
-"""Variable of the environment that ``--quiet`` sets, so that started processes are quiet too."""
 
 
 def is_quiet() -> bool:
     """Return whether the user wants results and errors only."""
-    return bool(os.environ.get(QUIET))
+    return is_on(QUIET)
 
 
 def messages() -> "Console":
     """Return where everything is shown that is not the result."""
-    from rich.console import Console
+    from attnlab.console import Console
 
     return Console(stderr=True, quiet=_is_hidden())
 
 
 def _is_hidden() -> bool:
-    return is_quiet() or os.environ.get("RANK", "0") != "0"
+    return is_quiet() or process_rank() != 0
 
 
 class Phase:

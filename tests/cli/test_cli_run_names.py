@@ -7,7 +7,7 @@ import pytest
 import typer
 from records import answers, classifier_run
 
-from attnlab.cli import app
+from attnlab.cli.commands import app
 from attnlab.cli.options import complete_run
 from attnlab.cli.show import say_next_of
 from attnlab.runs.directory import Run, RunPlace

@@ -8,8 +8,12 @@ the first, so that ``y`` holds the next character of each place. Token 0 is PAD,
 leaves out.
 """
 
+from attnlab.guard import guarded, watch_imports
+
+if __name__ == "__main__":
+    watch_imports("dataset.py")  # what follows takes a while to load
+
 import argparse
-import sys
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -22,7 +26,7 @@ from torch.utils.data import Dataset
 from attnlab.data.characters import CharacterTokenizer
 from attnlab.data.objectives.span_corruption import PAD_TOKEN, SMALLEST_BLOCK, corrupt
 from attnlab.data.tokenizer import SENTINEL, refuse_reserved
-from attnlab.errors import AttnlabError, UserError
+from attnlab.errors import UserError
 
 WIKI, NAMES = "wiki.txt", "birth_places_train.tsv"
 BLOCK_SIZE = 128
@@ -146,13 +150,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("kind", choices=["namedata", "charcorruption"], help="what to print")
     parser.add_argument("--seed", type=int, default=0, help="another seed, other spans (default 0)")
-    given = parser.parse_args(arguments)
-    torch.manual_seed(given.seed)
-    try:
+
+    def work() -> None:
+        given = parser.parse_args(arguments)
+        torch.manual_seed(given.seed)
         show(given.kind)
-    except AttnlabError as error:
-        print(f"dataset.py: {error}", file=sys.stderr)
-        sys.exit(error.exit_code)
+
+    guarded("dataset.py", work)
 
 
 if __name__ == "__main__":

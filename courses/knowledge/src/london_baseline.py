@@ -3,13 +3,17 @@
 python src/london_baseline.py birth_dev.tsv
 """
 
+from attnlab.guard import guarded, watch_imports
+
+if __name__ == "__main__":
+    watch_imports("london_baseline.py")  # what follows takes a while to load
+
 import sys
 from pathlib import Path
 
 from utils import evaluate_places
 
 from attnlab.data.knowledge_files import read_questions
-from attnlab.errors import AttnlabError
 
 USAGE = "usage: python src/london_baseline.py [birth_dev.tsv]"
 
@@ -26,8 +30,4 @@ if __name__ == "__main__":
     if len(sys.argv) > 2 or sys.argv[1:2] in (["-h"], ["--help"]):
         print(USAGE)
         sys.exit(2 if len(sys.argv) > 2 else 0)
-    try:
-        main(*sys.argv[1:])
-    except AttnlabError as error:
-        print(f"london_baseline.py: {error}", file=sys.stderr)
-        sys.exit(error.exit_code)
+    guarded("london_baseline.py", lambda: main(*sys.argv[1:]))

@@ -9,18 +9,21 @@
 If training was stopped, the same command resumes it; until then its state is kept in runs/.
 """
 
+from attnlab.guard import guarded, watch_imports
+
+if __name__ == "__main__":
+    watch_imports("run.py")  # what follows takes a while to load
+
 import argparse
 import hashlib
 import json
-import os
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from attnlab.config import to_dict
-from attnlab.errors import AttnlabError, UserError
+from attnlab.errors import UserError
 from attnlab.models.sizes import COURSE_VARIANTS
 from attnlab.recipes.knowledge.settings import (
     FinetuneSettings,
@@ -112,8 +115,7 @@ def _common(base: PretrainSettings | FinetuneSettings, options: argparse.Namespa
 
 def _train(job: str, settings: Any, options: argparse.Namespace) -> None:
     """Run or resume the training, and write the course's file."""
-    from rich.console import Console
-
+    from attnlab.console import Console
     from attnlab.models.course_format import write_params
     from attnlab.recipes.jobs import find_job
     from attnlab.recipes.knowledge.language_model import load_language_model
@@ -193,14 +195,12 @@ FUNCTIONS = {"pretrain": pretrain, "finetune": finetune, "evaluate": evaluate}
 
 def main() -> None:
     """Do what the command line says; a user's mistake is one or two lines and exit code 2."""
+    guarded("run.py", _run)
+
+
+def _run() -> None:
     options = _parser().parse_args()
-    try:
-        FUNCTIONS[options.function](options)
-    except AttnlabError as error:
-        if os.environ.get("ATTNLAB_DEBUG"):
-            raise
-        print(f"run.py: {error}", file=sys.stderr)
-        sys.exit(error.exit_code)
+    FUNCTIONS[options.function](options)
 
 
 if __name__ == "__main__":

@@ -144,14 +144,21 @@ def cost(
         raise UserError(f"--lengths {lengths!r}: a row has at least 2 tokens; give 64,128,256.")
     check_figure_path(out)
 
-    from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import BarColumn, Progress, TimeRemainingColumn
 
+    from attnlab.console import Console, text_column
     from attnlab.recipes.attention.cost import measure_attention
     from attnlab.report.attention import costs_figure, costs_view
 
     stderr = Console(stderr=True)
-    with Progress(console=stderr, transient=True, disable=not stderr.is_terminal) as progress:
+    with Progress(
+        text_column("{task.description}"),
+        BarColumn(),
+        TimeRemainingColumn(),
+        console=stderr,
+        transient=True,
+        disable=not stderr.is_terminal,
+    ) as progress:
         task = progress.add_task("measuring", total=len(row_lengths) * rounds)
         costs = measure_attention(
             names or ATTENTION.names(),

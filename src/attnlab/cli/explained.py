@@ -123,8 +123,7 @@ def show(explained: "Explanation", figure: Path | None, *, as_json: bool) -> Non
         data = explanation_data(explained)
         typer.echo(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))
     else:
-        from rich.console import Console
-
+        from attnlab.console import Console
         from attnlab.report.geometry.terminal import view
 
         Console().print(view(explained), *([f"\n{figure}"] if figure else []), highlight=False)

@@ -1,6 +1,5 @@
-"""Options that several commands share, and which process this is."""
+"""Options that several commands share."""
 
-import os
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -109,10 +108,3 @@ def numbers(text: str, option: str, kind: Callable[[str], Number]) -> list[Numbe
 def names(text: str | None) -> list[str] | None:
     """Read names between commas; what was not given stays so."""
     return None if text is None else [part.strip() for part in text.split(",")]
-
-
-def process_rank() -> int:
-    """Return the number torchrun gave this process; 0, the lead, writes to the terminal."""
-    if os.environ.get("WORLD_SIZE", "1") == "1":
-        return 0
-    return int(os.environ.get("RANK", "0"))

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from attnlab.cli.options import process_rank
+from attnlab.environment import process_rank
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import RenderableType
 
+    from attnlab.console import Console
     from attnlab.runs.directory import Run
     from attnlab.runs.study import Study
 
@@ -25,17 +26,17 @@ def print_json(value: Any) -> None:
 
 
 def print_view(view: "RenderableType") -> None:
-    """Print a value for a person to read; a table wider than the screen or a pipe is not cut."""
-    from rich.console import Console
+    """Print a value for a person to read."""
+    from attnlab.console import Console
 
-    Console().print(view, crop=False)
+    Console().print(view)
 
 
 def say_next(command: str) -> None:
     """End with a command to try next, on a terminal alone: what is piped stays clean."""
-    from rich.console import Console
     from rich.text import Text
 
+    from attnlab.console import Console
     from attnlab.phases import is_quiet
 
     console = Console()
@@ -100,8 +101,7 @@ def _write_answers(run: "Run", path: Path) -> None:
 
 def _show_run(run: "Run") -> None:
     """Print what a finished run came to."""
-    from rich.console import Console
-
+    from attnlab.console import Console
     from attnlab.report import terminal
 
     console, record = Console(), run.record
@@ -120,8 +120,7 @@ def _show_run(run: "Run") -> None:
 
 def _show_study(study: "Study") -> None:
     """Print what came out, some answers of one run, and the path of the page with everything."""
-    from rich.console import Console
-
+    from attnlab.console import Console
     from attnlab.recipes.reporting import report_on, section_of
     from attnlab.report.sections.comparison import COMPARISON
     from attnlab.report.terminal import blocks_view

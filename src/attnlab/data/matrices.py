@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from jaxtyping import Float
@@ -14,7 +15,7 @@ from jaxtyping import Float
 from attnlab.data.text_files import numbered_lines, read_text
 from attnlab.errors import DamagedFileError, UserError
 from attnlab.geometry.instance import LARGEST, matrix
-from attnlab.runs.files import reading
+from attnlab.runs.files import TOO_LARGE, reading
 from attnlab.runs.memory import written_bytes
 
 
@@ -39,8 +40,7 @@ def _from_csv(path: Path) -> list[list[float]]:
     for number, line in numbered_lines(path):
         if line.lstrip().startswith("#"):
             continue
-        cells = next(csv.reader([line], skipinitialspace=True))
-        row = [_number(cell, f"{path}, line {number}") for cell in cells]
+        row = [_number(cell, f"{path}, line {number}") for cell in _cells(path, number, line)]
         if rows and len(row) != len(rows[0]):
             raise UserError(
                 f"{path}, line {number} has {len(row)} numbers, the first row has"
@@ -48,6 +48,13 @@ def _from_csv(path: Path) -> list[list[float]]:
             )
         rows.append(row)
     return rows
+
+
+def _cells(path: Path, number: int, line: str) -> list[str]:
+    try:
+        return next(csv.reader([line], skipinitialspace=True))
+    except csv.Error as error:
+        raise UserError(f"{path}, line {number} is not CSV: {error}.") from None
 
 
 def _number(cell: str, place: str) -> float:
@@ -68,6 +75,8 @@ def _from_json(path: Path) -> Any:
         return json.loads(read_text(path))
     except json.JSONDecodeError as error:
         raise DamagedFileError(f"{path}, line {error.lineno} is not JSON: {error.msg}.") from None
+    except (ValueError, RecursionError):
+        raise DamagedFileError(f"{path} {TOO_LARGE}.") from None
 
 
 def _from_npy(path: Path) -> Any:
@@ -76,7 +85,7 @@ def _from_npy(path: Path) -> Any:
     try:
         _refuse_missing_numbers(path, content)
         return np.load(io.BytesIO(content), allow_pickle=False)
-    except (ValueError, EOFError):
+    except (ValueError, EOFError, BadZipFile):
         raise DamagedFileError(
             f"{path} is not an npy file of numbers; numpy.save makes one."
         ) from None

@@ -1,11 +1,11 @@
 """Runs on a terminal: a table of many, the details of one."""
 
+import re
 from collections.abc import Iterable, Sequence
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
-from rich.table import Column
 from rich.table import Table as RichTable
 from rich.text import Text
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:  # listing runs must not wait for numpy
     from attnlab.evaluation.calibration import Answer
 
 LONGEST_SHOWN = 100
+NUMBER = re.compile(r"[-+±–≤≥<>(\[]*\d[\d.,:%e+×-]{0,20}[)\],;]*")
+"""A number as tables write it, with its signs and brackets."""
 VERDICT_COLORS = {"retrieved": "green", "unsure": "yellow", "made up": "red", "not checked": "red"}
 
 
@@ -145,16 +147,26 @@ def table_view(table_block: Table) -> RenderableType:
     return table
 
 
-def table_of(*columns: Column | str) -> RichTable:
+def table_of(*columns: str) -> RichTable:
     """Return an empty table in the house's look; without columns it has no header."""
-    return RichTable(
-        *columns, box=None, pad_edge=False, header_style="bold", show_header=bool(columns)
-    )
+    table = RichTable(box=None, pad_edge=False, header_style="bold", show_header=bool(columns))
+    for column in columns:
+        table.add_column(Text(column), overflow="fold", min_width=_longest_number(column))
+    return table
 
 
 def add_row(table: RichTable, *cells: str | Text) -> None:
     """Add a row as it is: what a user or a model wrote is not markup."""
-    table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in cells))
+    texts = [Text(cell) if isinstance(cell, str) else cell for cell in cells]
+    table.add_row(*texts)
+    for column, text in zip(table.columns, texts, strict=False):
+        # where the screen is narrow, texts give way and numbers do not
+        column.overflow = "fold"
+        column.min_width = max(column.min_width or 1, _longest_number(text.plain))
+
+
+def _longest_number(text: str) -> int:
+    return max((len(word) for word in text.split() if NUMBER.fullmatch(word)), default=1)
 
 
 def _plain(value: Any) -> str:

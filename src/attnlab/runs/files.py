@@ -10,6 +10,9 @@ from typing import Any
 
 from attnlab.errors import DamagedFileError, RunError, UserError
 
+TOO_LARGE = "is too large to read: it nests thousands of brackets, or a number has that many digits"
+"""What Python refuses to decode."""
+
 
 @contextmanager
 def naming_the_path(path: Path) -> Iterator[None]:
@@ -91,6 +94,8 @@ def read_json(path: Path) -> dict[str, Any]:
         raise DamagedFileError(f"{path}:{error.lineno} is not JSON: {error.msg}.") from None
     except UnicodeDecodeError as error:
         raise DamagedFileError(f"{path} is not UTF-8 at byte {error.start}.") from None
+    except (ValueError, RecursionError):
+        raise DamagedFileError(f"{path} {TOO_LARGE}.") from None
     if not isinstance(value, dict):
         raise DamagedFileError(f"{path} must hold a JSON object, not {type(value).__name__}.")
     return value
@@ -99,11 +104,15 @@ def read_json(path: Path) -> dict[str, Any]:
 def read_json_lines(path: Path) -> list[dict[str, Any]]:
     """Read one JSON object per line; a last line without its newline (a crash) is left out."""
     rows = []
-    for number, line in enumerate(path.read_bytes().split(b"\n")[:-1], 1):
+    with reading(path):
+        content = path.read_bytes()
+    for number, line in enumerate(content.split(b"\n")[:-1], 1):
         try:
             row = json.loads(line)
-        except ValueError as error:
+        except (json.JSONDecodeError, UnicodeDecodeError) as error:
             raise DamagedFileError(f"{path}:{number} is not JSON: {error}.") from None
+        except (ValueError, RecursionError):
+            raise DamagedFileError(f"{path}:{number} {TOO_LARGE}.") from None
         if not isinstance(row, dict):
             raise DamagedFileError(
                 f"{path}:{number} must hold a JSON object, not {type(row).__name__}."

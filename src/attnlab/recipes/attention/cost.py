@@ -81,7 +81,7 @@ def with_options(text: str) -> AttentionSettings:
         key, equals, value = pair.partition("=")
         try:
             options[key] = yaml.safe_load(value)
-        except yaml.YAMLError:
+        except (yaml.YAMLError, ValueError, RecursionError):
             equals = ""
         if not equals:
             raise UserError(f"{text!r} is not of the form NAME:option=value,option=value.")
