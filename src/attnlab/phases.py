@@ -7,6 +7,7 @@ Packages that load slowly are named before they are loaded: while a library is b
 other thread gets a turn. And rich draws nothing here, since it would have to be loaded first.
 """
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

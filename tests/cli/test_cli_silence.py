@@ -11,7 +11,7 @@ import click
 import pytest
 import typer
 
-from attnlab.cli import app
+from attnlab.cli.commands import app
 from attnlab.runs.directory import Run, RunPlace
 from conftest import Attnlab
 
