@@ -53,15 +53,20 @@ def sync_folder(path: Path) -> None:
         os.close(descriptor)
 
 
+def beside(path: Path) -> Path:
+    """Return where a new version of a file is written; a kill may leave it there."""
+    return path.with_name(f".{path.name}.tmp")
+
+
 def replace_file(path: Path, content: bytes) -> None:
     """Put a whole new file in the place of ``path`` at once."""
-    beside = path.with_name(f".{path.name}.tmp")
+    new = beside(path)
     with naming_the_path(path):
         try:
-            write_synced(beside, content)
-            beside.replace(path)
+            write_synced(new, content)
+            new.replace(path)
         except OSError:
-            beside.unlink(missing_ok=True)
+            new.unlink(missing_ok=True)
             raise
         sync_folder(path.parent)
 

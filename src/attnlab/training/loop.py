@@ -232,6 +232,9 @@ class Training:
             self.state = TrainingState(**saved)
             self.session.say(f"resumed at step {step:,} of {self.steps:,}")
             self._forget_a_lost_best()
+            # a kill right after a save has left what that save was to remove
+            best = self.state.best_step
+            self.session.processes.from_lead(lambda: self.checkpoints.prune(best=best))
         self.task.model.train()
 
     def _forget_a_lost_best(self) -> None:
