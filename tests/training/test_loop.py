@@ -245,7 +245,7 @@ def test_another_base_model_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_impossible_length_is_refused_before_step_1(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"length = '12 parsecs' is not possible"):
+    with pytest.raises(UserError, match=r"the length '12 parsecs' is not possible"):
         run(tmp_path, ToyTask(), replace(SETTINGS, length="12 parsecs"))
 
 

@@ -195,9 +195,12 @@ def report(
     import sys
 
     from attnlab.phases import phase
+    from attnlab.runs.files import check_output_folder
     from attnlab.runs.lookup import find_run
 
     paths = [find_run(name, runs) for name in run]
+    if out is not None:
+        check_output_folder(out)
     with phase("loading matplotlib"):
         from attnlab.recipes.reporting import report_on
     page = report_on(paths, out, as_markdown=markdown)

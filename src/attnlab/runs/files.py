@@ -71,6 +71,35 @@ def replace_file(path: Path, content: bytes) -> None:
         sync_folder(path.parent)
 
 
+def check_output(path: Path) -> None:
+    """Refuse a path that ``replace_file`` cannot write to, before there is anything to write."""
+    try:
+        if path.is_dir():
+            raise UserError(f"{path} is a folder; give the name of a file.")
+        if path.exists() and not path.is_file():
+            raise UserError(f"{path} is not a plain file, and would be replaced by one.")
+        if not path.parent.is_dir():
+            raise UserError(f"{path}: there is no folder {path.parent}.")
+        beside(path).touch()
+        beside(path).unlink()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UserError(f"cannot write {path}: {reason}. Give another path.") from None
+
+
+def check_output_folder(path: Path) -> None:
+    """Refuse a folder that cannot be made or written to, before there is anything to write."""
+    try:
+        there = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
+        if not there.is_dir():
+            raise UserError(f"{path} cannot be a folder: {there} is a file.")
+        if not os.access(there, os.W_OK | os.X_OK):
+            raise UserError(f"cannot write into {there}: Permission denied. Give another folder.")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UserError(f"cannot write {path}: {reason}. Give another folder.") from None
+
+
 def to_json(value: Any) -> bytes:
     """Encode as indented UTF-8 JSON with a final newline; NaN is refused, since JSON has none."""
     return (json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from attnlab.errors import DamagedFileError, StoppedError, UserError
+from attnlab.errors import DamagedFileError, StoppedError
 from attnlab.phases import phase, shown_by
 from attnlab.runs.directory import METRICS
 from attnlab.runs.metrics import MetricsFile
@@ -22,7 +22,7 @@ from attnlab.training.checkpoint import (
 )
 from attnlab.training.inference import inference
 from attnlab.training.length import count_steps, parse_length
-from attnlab.training.optimization import Optimization
+from attnlab.training.optimization import Optimization, check_patience
 from attnlab.training.pace import Pace
 from attnlab.training.progress import Display, progress_display
 from attnlab.training.session import THREADS, Session
@@ -62,11 +62,7 @@ class Training:
 
     def __init__(self, task: Task[Any], settings: TrainingSettings, session: Session) -> None:
         self.task, self.settings, self.session = task, settings, session
-        if settings.patience and not settings.evaluate_every:
-            raise UserError(
-                f"training.patience = {settings.patience} counts evaluations, but there are none"
-                " on the way: set training.evaluate_every as well."
-            )
+        check_patience(settings)
         session.hardware.place(task.model)
         torch.set_num_threads(
             session.resolve_once(THREADS, lambda: decide_threads(task, settings, session))

@@ -10,7 +10,12 @@ from attnlab.data.settings import WorldSettings
 from attnlab.errors import unknown_name
 from attnlab.models.sizes import SIZES, ModelSettings, NGramTableSize
 from attnlab.runs.lookup import RunReference
-from attnlab.training.settings import OptimizerSettings, ScheduleSettings, TrainingSettings
+from attnlab.training.settings import (
+    OptimizerSettings,
+    ScheduleSettings,
+    TrainingLength,
+    TrainingSettings,
+)
 
 HeldOut = Annotated[float, Interval(ge=0, lt=1)]
 AUTO = "auto"
@@ -219,7 +224,7 @@ class DemoSettings:
     batch_tokens: Annotated[int, Gt(0)] = 2048
     """Approximate number of tokens per step."""
     training: TrainingSettings = replace(RECALL_TRAINING, length="1600k tokens", evaluate_every=200)
-    questions_length: str = "20 epochs"
+    questions_length: TrainingLength = "20 epochs"
     """Training length of the model that sees only the training questions."""
 
 
