@@ -39,7 +39,7 @@ def trained(**more: object) -> list[str]:
 PRETRAIN = ["knowledge", "pretrain", "wiki.txt", "--questions", *QUESTIONS, *trained()]
 PRETRAIN += sets(model=MODEL, tokenizer=FEW, batch_tokens=390)
 CLASSIFY = ["classify", "train", *REVIEWS, *trained(evaluate_every=3)]
-JOINT = ["--mlm-text", "unlabeled.txt", "--alpha", "0.5"]
+JOINT = ["--mlm-text", "unlabeled.txt", "--alpha", "0.5", "--set=masked.block=16"]
 BUDGET = [*REVIEWS, "--mlm-text", "unlabeled.txt", "--labels", "10,all", "--alpha", "0,0.5"]
 SHORT = {"length": "3 steps", "save_every": 2, "threads": 1}
 JOBS = {
@@ -72,7 +72,7 @@ JOBS = {
         8,
         [
             *("classify", "label-budget", *BUDGET, "--seeds", "1", "--length", "3 steps"),
-            *sets(base__training__threads=1, base__training__save_every=2),
+            *sets(base__training__threads=1, base__training__save_every=2, base__masked__block=16),
         ],
     ),
 }
