@@ -305,7 +305,7 @@ def pretrain_settings(draw: st.DrawFn) -> PretrainSettings:
         options=draw(st.dictionaries(names, values | st.lists(rates), max_size=3)),
     )
     training = TrainingSettings(
-        length=draw(st.text(CHARACTERS)),
+        length=f"{draw(st.integers(1, 10**11))} {draw(st.sampled_from(['steps', 'epochs']))}",
         seed=draw(st.integers(0)),
         optimizer=optimizer,
         clip=draw(st.floats(0, 1e300)),

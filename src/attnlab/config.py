@@ -10,7 +10,7 @@ import inspect
 import json
 import re
 import textwrap
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -31,6 +31,26 @@ class Given:
 
     value: Any
     origin: str
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Marks a setting that a function checks: ``length: Annotated[str, Checked(read_length)]``.
+
+    The function raises a ValueError that says what is allowed.
+    """
+
+    check: Callable[[Any], Any]
+
+    def __get_pydantic_core_schema__(self, kind: Any, handler: Callable[[Any], Any]) -> Any:
+        """Let pydantic check type and bounds first."""
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_after_validator_function(self._checked, handler(kind))
+
+    def _checked(self, value: Any) -> Any:
+        self.check(value)
+        return value
 
 
 @dataclass(frozen=True)

@@ -130,7 +130,7 @@ def test_mistakes_are_reported(run: Run) -> None:
         ),
         (
             [*finetune, "--finetune_corpus_path", TRAIN, "--writing_params_path", "no/a.params"],
-            "there is no folder no to write no/a.params into",
+            "no/a.params: there is no folder no.",
         ),
         (["evaluate", "vanilla", DEV, *evaluate[3:], "a.params"], "Give the corpus it was"),
         (["answer", "vanilla", "wiki.txt"], "invalid choice: 'answer'"),

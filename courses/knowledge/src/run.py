@@ -22,7 +22,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from attnlab.config import to_dict
+from attnlab.config import from_dict, to_dict
 from attnlab.errors import UserError
 from attnlab.models.sizes import COURSE_VARIANTS
 from attnlab.recipes.knowledge.settings import (
@@ -70,11 +70,12 @@ def evaluate(options: argparse.Namespace) -> None:
 
     from attnlab.data.knowledge_files import read_questions
     from attnlab.recipes.knowledge.saved import open_saved
-    from attnlab.runs.files import replace_file
+    from attnlab.runs.files import check_output, replace_file
 
     reading = Path(_needed(options, "reading_params_path"))
     questions = read_questions(Path(_needed(options, "eval_corpus_path")))
     outputs = Path(_needed(options, "outputs_path"))
+    check_output(outputs)
     _check_variant(reading, options)
     lm = open_saved(reading, corpus=options.pretrain_corpus_path).load()
     places = _answers(lm, [question.text for question in questions])
@@ -120,12 +121,13 @@ def _train(job: str, settings: Any, options: argparse.Namespace) -> None:
     from attnlab.recipes.jobs import find_job
     from attnlab.recipes.knowledge.language_model import load_language_model
     from attnlab.runs.directory import RunPlace
+    from attnlab.runs.files import check_output
     from attnlab.runs.references import absolute_settings
 
     settings = absolute_settings(settings, RUNS)
     path = Path(_needed(options, "writing_params_path"))
-    if not path.parent.is_dir():
-        raise UserError(f"there is no folder {path.parent} to write {path} into.")
+    check_output(path)
+    settings = from_dict(type(settings), to_dict(settings), origin="the command line")
     place = RunPlace(RUNS, f"{options.function}-{options.variant}-{_digest(settings)}")
     run = find_job(job).run(settings, place=place, console=Console(stderr=True))
     write_params(load_language_model(run).model, path)

@@ -27,6 +27,17 @@ Assignments = Annotated[
     list[str] | None,
     typer.Option("--set", help="Any setting by its key; can be repeated.", metavar="KEY=VALUE"),
 ]
+
+
+def _check_outputs(path: Path | None) -> Path | None:
+    """Refuse a file that cannot be written before anything is worked out."""
+    if path is not None:
+        from attnlab.runs.files import check_output
+
+        check_output(path)
+    return path
+
+
 Outputs = Annotated[
     Path | None,
     typer.Option(
@@ -34,6 +45,7 @@ Outputs = Annotated[
         help="Also write the answers to this file: a table if it ends in .csv or .jsonl, else one"
         " answer per line.",
         metavar="FILE",
+        callback=_check_outputs,
     ),
 ]
 ShowSettings = Annotated[

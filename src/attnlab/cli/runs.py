@@ -192,9 +192,12 @@ def report(
     import shlex
     import sys
 
+    from attnlab.runs.files import check_output_folder
     from attnlab.runs.lookup import find_run
 
     paths = [find_run(name, runs) for name in run]
+    if out is not None:
+        check_output_folder(out)
 
     from attnlab.recipes.reporting import report_on
 

@@ -14,7 +14,6 @@ finds the same folder: it resumes an unfinished run, and shows the result of a f
 
 import json
 import math
-import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -32,6 +31,7 @@ from attnlab.runs.folders import (
     no_such_run,
     refuse_other_format,
     refuse_other_settings,
+    remove_folder,
     run_name,
 )
 from attnlab.runs.lock import LOCK, hold
@@ -197,7 +197,7 @@ class Run:
     def discard_if_untouched(self) -> None:
         """Remove a directory that this object made and that holds nothing but the request."""
         if self.is_new and self.is_untouched:
-            shutil.rmtree(self.path)
+            remove_folder(self.path)
 
     @property
     def is_untouched(self) -> bool:

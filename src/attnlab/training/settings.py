@@ -5,6 +5,10 @@ from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Interval
 
+from attnlab.config import Checked
+from attnlab.training.length import read_length
+
+TrainingLength = Annotated[str, Checked(read_length)]
 Device = Literal["auto", "cpu", "cuda", "mps"]
 Precision = Literal["auto", "float32", "bfloat16", "float64"]
 
@@ -38,7 +42,7 @@ class ScheduleSettings:
 class TrainingSettings:
     """How one run trains."""
 
-    length: str = "1000 steps"
+    length: TrainingLength = "1000 steps"
     """Training length: a number of steps, epochs, tokens or seconds; becomes steps at the start."""
     seed: Annotated[int, Ge(0)] = 0
     """Seed of everything random: data order, initial weights, dropout."""

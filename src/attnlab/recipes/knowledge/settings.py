@@ -11,7 +11,12 @@ from attnlab.errors import unknown_name
 from attnlab.models.sizes import SIZES, ModelSettings, NGramTableSize
 from attnlab.runs.lookup import RunReference
 from attnlab.runs.references import FileReference
-from attnlab.training.settings import OptimizerSettings, ScheduleSettings, TrainingSettings
+from attnlab.training.settings import (
+    OptimizerSettings,
+    ScheduleSettings,
+    TrainingLength,
+    TrainingSettings,
+)
 
 File = Annotated[str, FileReference()]
 HeldOut = Annotated[float, Interval(ge=0, lt=1)]
@@ -225,7 +230,7 @@ class DemoSettings:
     batch_tokens: Annotated[int, Gt(0)] = 2048
     """Approximate number of tokens per step."""
     training: TrainingSettings = replace(RECALL_TRAINING, length="1600k tokens", evaluate_every=200)
-    questions_length: str = "20 epochs"
+    questions_length: TrainingLength = "20 epochs"
     """Training length of the model that sees only the training questions."""
 
 
