@@ -329,6 +329,14 @@ def test_settings_come_back_from_their_dictionary(settings: PretrainSettings) ->
     assert from_dict(PretrainSettings, to_dict(settings), origin="config.json") == settings
 
 
+@pytest.mark.parametrize("text", ["0E0", "1e-3", "2026-11-17", "yes", "~", "0x1F"])
+def test_a_text_that_looks_like_something_else_stays_a_text(tmp_path: Path, text: str) -> None:
+    settings = PretrainSettings(objective=ObjectiveSettings("text", {"option": text}))
+    file = tmp_path / "settings.yaml"
+    file.write_text(to_yaml(settings), encoding="utf-8")
+    assert resolve(PretrainSettings(), file=file) == settings
+
+
 @hypothesis.settings(deadline=None, max_examples=50)
 @given(pretrain_settings())
 def test_settings_come_back_from_their_yaml(

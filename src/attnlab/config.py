@@ -112,7 +112,7 @@ def to_yaml(settings: Any) -> str:
         lines += textwrap.wrap(
             field.meaning, 96, initial_indent=f"{indent}# ", subsequent_indent=f"{indent}# "
         )
-        value = yaml.safe_dump(values[field.key], default_flow_style=True, width=1000)
+        value = yaml.dump(values[field.key], Dumper=_Dumper, default_flow_style=True, width=1000)
         value = value.removesuffix("...\n").strip()  # YAML ends a lone value with dots
         lines.append(f"{indent}{name}: {value}")
     return "\n".join(lines) + "\n"
@@ -175,6 +175,12 @@ _Loader.yaml_implicit_resolvers = {
 _Loader.add_implicit_resolver(
     "tag:yaml.org,2002:float", re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+"), list("-+0123456789")
 )
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes what ``_Loader`` reads: a text such as 1e-3 gets quotes."""
+
+    yaml_implicit_resolvers = _Loader.yaml_implicit_resolvers
 
 
 def _collect(

@@ -15,7 +15,7 @@ finds the same folder: it resumes an unfinished run, and shows the result of a f
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -210,8 +210,11 @@ class Run:
 
     def __enter__(self) -> "Run":
         """Hold the run for this process; a second one at the same time is refused."""
-        self._lock = hold(self.path)
-        (self.path / FAILURE).unlink(missing_ok=True)
+        with ExitStack() as stack:  # a lock that cannot be used is let go
+            lock = stack.enter_context(hold(self.path))
+            (self.path / FAILURE).unlink(missing_ok=True)
+            stack.pop_all()
+        self._lock = lock
         return self
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
