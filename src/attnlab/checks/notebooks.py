@@ -17,7 +17,8 @@ from types import CodeType, ModuleType
 
 from attnlab.checks.findings import FAILURES
 from attnlab.errors import UserError
-from attnlab.registry import USERS, load_file
+from attnlab.registry import load_file
+from attnlab.users_code import USERS
 
 SHELL = re.compile(r"^([ \t]*)(?:[\w, ]+= *)?[!%].*$|^([ \t]*)[\w.]+[ \w.]*\?+$", re.MULTILINE)
 EXPORTED = "get_ipython()"

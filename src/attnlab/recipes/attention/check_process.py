@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from attnlab.checks.findings import Finding, Observer
+from attnlab.environment import QUIET
 from attnlab.errors import UserError
-from attnlab.phases import QUIET, phase
+from attnlab.phases import phase
 
 Report = dict[str, list[Finding]]
 POLL_SECONDS = 0.05
