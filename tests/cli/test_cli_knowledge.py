@@ -78,7 +78,7 @@ def test_a_demo_with_other_settings_under_the_same_name_is_refused(
     folder = tmp_path / "runs" / "mine"
     folder.mkdir(parents=True)
     study = {
-        "format": 2,
+        "format": 3,
         "job": "knowledge-demo",
         "settings": {"questions_length": "3 steps"},
         "runs": [],

@@ -10,9 +10,10 @@ from typing import Any
 
 from attnlab.errors import UserError, did_you_mean
 from attnlab.runs.files import naming_the_path, to_json, write_synced
+from attnlab.runs.shapes import shown
 
-FORMAT = 2
-"""How runs are kept; 1 had no hashes of rows, and other names in predictions and records."""
+FORMAT = 3
+"""How runs are kept; 2 had no manifest, 1 no hashes of rows and other names in predictions."""
 LONGEST_NAME = 200
 
 
@@ -77,6 +78,7 @@ def refuse_other_format(path: Path, content: Mapping[str, Any]) -> None:
     there = content.get("format", 1)
     if there != FORMAT:
         version = "an earlier" if there in range(1, FORMAT) else "another"
+        there = shown(there)
         raise UserError(
             f"{path} was made by {version} version of attnlab, which kept runs differently (format"
             f" {there}, now {FORMAT}). Run its command again with another --name, or delete that"

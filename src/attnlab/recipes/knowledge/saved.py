@@ -90,7 +90,7 @@ def _read_by(run: Run) -> Sequence[str]:
     if start and Path(start).is_dir():
         return _read_by(Run.open(Path(start)))
     path = Path(settings.get("corpus", ""))
-    if not path.is_file() or not run.record["has_read"]:
+    if not path.is_file() or not run.recorded("has_read"):
         return []
     unchanged = resolved.get("data", {}).get("corpus") == sha256_of(path)
     if not unchanged:
