@@ -267,7 +267,7 @@ def test_a_state_of_another_step_is_named(quick_runs: Path, tmp_path: Path) -> N
     for key, value, message in (
         ("step", 1, "state.json: step is 1, not 2."),
         ("step", -1, "state.json: step is -1, not a whole number of at least 0."),
-        ("tokens", "many", "state.json: tokens is 'many', not a whole number of at least 0."),
+        ("tokens", "many", "state.json: tokens is 'many', not a whole number. Restore"),
     ):
         state, write = read_values(path)
         with changed(path, write(replaced(state, (key,), value))):
