@@ -341,5 +341,6 @@ def test_the_same_lines_of_a_reordered_file_are_paired_by_text_and_not_by_line(
     for run, rows in ((first, first.predictions("test")), (second, second.predictions("test"))):
         ordered = rows if run is first else rows[::-1]
         run.write_predictions("test", [{**r, "id": f"f.csv:{i}"} for i, r in enumerate(ordered)])
+        seal_again(run)
     (pair,) = compare([first, second]).pairs
     assert pair.p_value == pytest.approx(2 * 0.5**20)

@@ -400,7 +400,7 @@ def test_an_impossible_score_is_named(tmp_path: Path, metric: str, edit: dict[st
     (run.path / "record.json").write_text(json.dumps({"scores": {"test": score}}))
     assert run.record["scores"]["test"] == score
     (run.path / "record.json").write_text(json.dumps({"scores": {"test": {**score, **edit}}}))
-    with pytest.raises(DamagedFileError, match=r"record\.json: scores\.test lacks some of .* imp"):
+    with pytest.raises(DamagedFileError, match=r"record\.json(: scores\.test| is not JSON: NaN)"):
         _ = run.record
 
 

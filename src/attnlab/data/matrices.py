@@ -77,8 +77,8 @@ def _from_json(path: Path) -> Any:
         raise DamagedFileError(f"{path}, line {error.lineno} is not JSON: {error.msg}.") from None
     except (ValueError, RecursionError):
         raise DamagedFileError(
-            f"{path} is too large to read: it nests thousands of brackets, or a number has that many"
-            " digits."
+            f"{path} is too large to read: it nests thousands of brackets, or a number has as"
+            " many digits."
         ) from None
 
 
