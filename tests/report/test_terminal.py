@@ -11,6 +11,8 @@ from attnlab.errors import DamagedFileError
 from attnlab.report.run_list import lines_view, run_line
 from attnlab.report.terminal import (
     answers,
+    beginning,
+    labels_view,
     run_progress,
     run_story,
     scores_view,
@@ -167,3 +169,13 @@ def test_a_damaged_record_is_named(tmp_path: Path) -> None:
     (run.path / "record.json").write_text('{"scores"', encoding="utf-8")
     with pytest.raises(DamagedFileError, match=r"record.json:1 is not JSON"):
         shown(run_story(run))
+
+
+def test_a_megabyte_is_shown_by_its_beginning() -> None:
+    word, lines = "x" * 10**6, "so\n" * 10**6
+    assert beginning(word) == "x" * 98 + " …"
+    assert beginning(lines) == " ".join(["so"] * 32) + " …"
+    assert beginning("a  short\ttext") == "a short text"
+    rows = [{"input": word, "prediction": lines, "gold": lines, "confidence": 0.5}]
+    assert len(shown(answers(rows))) < 2000
+    assert len(shown(labels_view(rows))) < 2000
