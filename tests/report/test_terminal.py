@@ -174,7 +174,7 @@ def test_a_damaged_record_is_named(tmp_path: Path) -> None:
 def test_a_megabyte_is_shown_by_its_beginning() -> None:
     word, lines = "x" * 10**6, "so\n" * 10**6
     assert beginning(word) == "x" * 98 + " …"
-    assert beginning(lines) == " ".join(["so"] * 32) + " …"
+    assert beginning(lines) == " ".join(["so"] * 33) + " …"
     assert beginning("a  short\ttext") == "a short text"
     rows = [{"input": word, "prediction": lines, "gold": lines, "confidence": 0.5}]
     assert len(shown(answers(rows))) < 2000

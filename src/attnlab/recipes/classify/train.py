@@ -30,11 +30,14 @@ from attnlab.recipes.classify.texts import (
     files_of,
     read_texts,
     references,
+    refuse_unused_share,
 )
 from attnlab.recipes.closing import LAST_STEP, close_run
 from attnlab.recipes.files import need
 from attnlab.recipes.opening import Inputs, finished_run, open_run
-from attnlab.runs.directory import Run, RunPlace
+from attnlab.recipes.seen_rows import START_RECORD
+from attnlab.runs.directory import RECORD, Run, RunPlace
+from attnlab.runs.files import sha256_of
 from attnlab.runs.predictions import column
 from attnlab.training.distributed import join_processes
 from attnlab.training.inference import inference
@@ -164,6 +167,7 @@ class FineTuning:
 def need_texts_and_model(settings: ClassifySettings) -> None:
     """Refuse to begin without labelled text or a model."""
     need(settings.train, "labelled text, attnlab classify train FILE")
+    refuse_unused_share(settings)
     if not settings.model:
         raise UserError(
             "there is no model to fine-tune: give --model FOLDER with config.json, vocab.txt and"
@@ -193,6 +197,9 @@ def _read_model(name: str, session: Session) -> Pretrained:
     """Find a model and read it; a run resumes only with the model it began with."""
     pretrained = read_bert(Path(session.processes.from_lead(lambda: str(find_model(name)))))
     session.insist("base", pretrained.sha256, what=f"the model {name}")
+    record = pretrained.folder.parent / RECORD
+    if record.is_file():  # of the run that trained it: its rows count as seen
+        session.resolve_once(START_RECORD, lambda: sha256_of(record))
     return pretrained
 
 

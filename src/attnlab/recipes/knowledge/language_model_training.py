@@ -61,9 +61,21 @@ class LanguageModelTraining:
                 f"training.patience = {training.patience} counts evaluations on held-out training"
                 " questions, but none are held out: set held_out as well."
             )
+        self._say_if_unscored()
         # Chosen by held-out people, a step would make what they say of confidence optimistic.
         evaluate = partial(self._evaluate, chooses=training.patience > 0)
         return NextToken(self.lm.model, self.rows, evaluate=evaluate)
+
+    def _say_if_unscored(self) -> None:
+        """Say before step 1 that a run will end without a score, and what would give it one."""
+        asked = [q for questions in self.texts.eval_splits.values() for q in questions]
+        if self.held_out_text.rows or any(question.answer for question in asked):
+            return
+        self.session.say(
+            "this run will end without a score: no text is held out, which objective running_text"
+            f" does, and {'the questions have no answers' if asked else 'no questions are asked'}"
+            " (dev, test, or held_out of the training questions). Its training loss is logged."
+        )
 
     def close(self, state: TrainingState, *, samples: int, warnings: Sequence[str] = ()) -> None:
         """Answer every split and close the run."""

@@ -15,6 +15,7 @@ from attnlab.recipes.knowledge.language_model_training import (
     mixed_rows,
     need_memory_for_batches,
 )
+from attnlab.recipes.knowledge.running_text import refuse_unused
 from attnlab.recipes.knowledge.settings import PretrainSettings
 from attnlab.recipes.knowledge.texts import files_of, learn_tokenizer, read_pretraining
 from attnlab.recipes.opening import Inputs, finished_run, open_run
@@ -27,6 +28,7 @@ def run_pretrain(job: str, settings: PretrainSettings, *, place: RunPlace, conso
     inputs = Inputs(files_of(settings), settings.model.attention)
     if done := finished_run(job, settings, place=place, files=inputs.files):
         return done
+    refuse_unused(settings)
     refuse_too_large(settings)
     with open_run(job, settings, inputs, place=place, console=console) as session:
         texts, chosen = read_pretraining(settings, session)

@@ -31,7 +31,7 @@ class WritingSession:
 
     def __init__(self, path: Path, *, corpus: str = "", accept_changed_code: bool = False) -> None:
         saved = open_saved(path, corpus=corpus, accept_changed_code=accept_changed_code)
-        self.warnings = [saved.changed_code] if saved.changed_code else []
+        self.warnings = [w for w in (saved.changed_code, saved.unknown_characters) if w]
         self.hardware = computing_like(saved.run)
         self.lm: LanguageModel = saved.load()
         self.hardware.place(self.lm.model)
