@@ -451,7 +451,7 @@ def test_a_label_budget_has_a_run_for_every_cell_and_skips_what_is_done(
     assert as_png(budget_figure(comparisons, runs)).startswith(b"\x89PNG")
     told = build_report(runs, LABEL_BUDGET, title=again.title, notes=again.notes)
     assert "10 labels" in str(told.blocks)
-    assert "Each run trains for 1 epochs, or 4 steps if that is more." in str(told.blocks)
+    assert "Each run trains for 1 epoch, or 4 steps if that is more." in str(told.blocks)
 
 
 def test_plain_runs_are_classes_alone_whatever_their_alpha(

@@ -179,3 +179,13 @@ def test_a_megabyte_is_shown_by_its_beginning() -> None:
     rows = [{"input": word, "prediction": lines, "gold": lines, "confidence": 0.5}]
     assert len(shown(answers(rows))) < 2000
     assert len(shown(labels_view(rows))) < 2000
+
+
+def test_hashes_and_paths_are_folded_and_not_cut(tmp_path: Path) -> None:
+    folder = tmp_path / ("deep" * 20)
+    sha256, path = "0123456789abcdef" * 4, f"{folder}/{'corpus' * 10}.txt"
+    run = Run.begin("job", {"corpus": path}, RunPlace(folder, "mine"))
+    run.resolve_once("data", lambda: {"corpus": sha256})
+    told = "".join(shown(run_story(run), width=80).split())
+    for text in (sha256, path, str(run.path)):
+        assert text in told

@@ -159,8 +159,10 @@ def table_of(*columns: Column | str) -> RichTable:
 
 
 def add_row(table: RichTable, *cells: str | Text) -> None:
-    """Add a row as it is: what a user or a model wrote is not markup."""
-    table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in cells))
+    """Add a row as it is: what a user or a model wrote is not markup, and nothing is cut off."""
+    for cell in (texts := [Text(cell) if isinstance(cell, str) else cell for cell in cells]):
+        cell.overflow = "fold"
+    table.add_row(*texts)
 
 
 def _plain(value: Any) -> str:
