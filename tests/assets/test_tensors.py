@@ -1,5 +1,6 @@
 """Files of tensors that somebody else wrote: read, or refused without executing anything."""
 
+import json
 import pickle
 import struct
 from collections import OrderedDict
@@ -182,3 +183,37 @@ def test_what_does_not_map_names_to_tensors_is_refused(
         DamagedFileError, match=rf"^{path} must map names to tensors, as a state dict does\.$"
     ):
         read_tensors(path)
+
+
+def header(*tensors: dict[str, Any], data: bytes = b"", length: int | None = None) -> bytes:
+    text = json.dumps({f"tensor{i}": tensor for i, tensor in enumerate(tensors)}).encode()
+    return struct.pack("<Q", len(text) if length is None else length) + text + data
+
+
+def claim(*shape: int, begin: int = 0, end: int = 0, dtype: str = "F32") -> dict[str, Any]:
+    return {"dtype": dtype, "shape": shape, "data_offsets": [begin, end]}
+
+
+LIES = {
+    "more data than there is": header(claim(10**12, end=4 * 10**12), data=bytes(8)),
+    "a larger shape than its data": header(claim(10**12, end=8), data=bytes(8)),
+    "a product over 2^64": header(claim(2**62, 4)),
+    "a header of 2^63 bytes": header(length=2**63),
+    "a header of 2^64 - 1 bytes": header(length=2**64 - 1),
+    "overlapping tensors": header(claim(2, end=8), claim(2, begin=4, end=12), data=bytes(12)),
+    "the same bytes twice": header(claim(2, end=8), claim(2, end=8), data=bytes(8)),
+    "an end before its beginning": header(claim(2, begin=8, end=0), data=bytes(8)),
+    "less than there is": header(claim(2, end=8), data=bytes(80)),
+    "nothing, times too much": header(claim(0, 2**62, 4)),
+    "nothing, times 2^64 - 1": header(claim(0, 2**64 - 1)),
+    "a type that torch does not have": header(claim(2, end=1, dtype="F4"), data=bytes(1)),
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_header_that_lies_is_refused_in_one_line(tmp_path: Path, lie: str) -> None:
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(LIES[lie])
+    with pytest.raises(DamagedFileError, match=r"model\.safetensors (is not|has a header)") as told:
+        read_tensors(path)
+    assert "\n" not in str(told.value)

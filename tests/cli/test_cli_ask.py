@@ -100,12 +100,15 @@ def test_a_file_of_the_course_is_asked_with_its_corpus(attnlab: Attnlab, questio
     params = ["knowledge", "ask", "a.params"]
     out = go(attnlab, *params, question, "--corpus", "world/wiki.txt", "--samples", "2")
     assert "unsure" in out
+    unknown = "a.params does not say which characters it knows: only their number was compared"
+    assert unknown in " ".join(out.split())
     evaluated = go(
         attnlab,
         *("knowledge", "evaluate", "a.params", TEST, "--corpus", "world/wiki.txt"),
         *("--unseen", UNSEEN, "--samples", "2"),
     )
     assert "Of the more confident half of the answers on birth_test," in evaluated
+    assert unknown in " ".join(evaluated.split())
     for words, told in [
         ([*params, question], "give the corpus that it was trained on with --corpus"),
         ([*params, question, "--corpus", TRAIN], "Give the corpus it was trained on."),

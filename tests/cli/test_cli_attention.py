@@ -168,7 +168,8 @@ def test_cost_prints_tables_and_draws_a_figure(attnlab: Attnlab) -> None:
     )  # fmt: skip
     assert done.code == 0
     assert [line.split()[0] for line in done.out.splitlines() if line] == [
-        "ms", "linear", "aft:form=simple", "MB", "linear", "aft:form=simple", "cost.svg",
+        "ms", "linear", "aft:form=simple", "±", "linear", "aft:form=simple",
+        "MB", "linear", "aft:form=simple", "cost.svg",
     ]  # fmt: skip
     assert "aft:form=simple" in Path("cost.svg").read_text(encoding="utf-8")
 

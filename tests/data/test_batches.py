@@ -224,3 +224,12 @@ def test_moving_a_batch_changes_nothing_else() -> None:
     for name in TENSORS:
         tensor = getattr(moved, name)
         assert (tensor.device.type, tensor.shape) == ("meta", getattr(batch, name).shape)
+
+
+def test_the_largest_batch_is_the_one_with_most_tokens_after_padding() -> None:
+    rows = [TokenRow(str(n), [1] * n) for n in (2, 2, 2, 2, 2, 2, 2, 9)]
+    epochs = Epochs(lambda _: rows, size=tokens_per_batch(8), seed=0)
+    batches = [epochs.rows_of_step(step) for step in range(1, epochs.per_epoch + 1)]
+    assert len(batches) == 2
+    largest = max(batches, key=lambda batch: len(batch) * max(map(len, batch)))
+    assert [row.id for row in epochs.largest_batch()] == [row.id for row in largest]

@@ -64,3 +64,13 @@ def test_training_needs_four_times_the_weights(monkeypatch: pytest.MonkeyPatch) 
     need_memory_for({"one": 1000}, trains=False, origin="x")
     with pytest.raises(UserError, match=r"needs about 15\.6 KiB of memory, but 14\.6 KiB are free"):
         need_memory_for({"one": 1000}, trains=True, origin="x")
+
+
+def test_scores_that_are_parameters_are_counted_by_pairs() -> None:
+    attention = AttentionSettings("random_synthesizer", positions="none")
+    size = ModelSettings(12, 3, 2, attention=attention)
+    counted = sum(gpt_parameters(size, vocab_size=71, max_len=200).values())
+    assert counted == pytest.approx(n_parameters(GPT(71, 200, **vars(size))), rel=0.01)
+    parameters = gpt_parameters(size, vocab_size=71, max_len=10**7)
+    with pytest.raises(UserError, match=r"rows of 10000000 tokens with random_synthesizer and"):
+        need_memory_for(parameters, trains=True, origin="x")

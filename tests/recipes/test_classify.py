@@ -451,7 +451,7 @@ def test_a_label_budget_has_a_run_for_every_cell_and_skips_what_is_done(
     assert as_png(budget_figure(comparisons, runs)).startswith(b"\x89PNG")
     told = build_report(runs, LABEL_BUDGET, title=again.title, notes=again.notes)
     assert "10 labels" in str(told.blocks)
-    assert "Each run trains for 1 epochs, or 4 steps if that is more." in str(told.blocks)
+    assert "Each run trains for 1 epoch, or 4 steps if that is more." in str(told.blocks)
 
 
 def test_plain_runs_are_classes_alone_whatever_their_alpha(
@@ -598,6 +598,11 @@ def test_a_score_on_rows_that_were_seen_is_called_so(
     more = replace(short, model=str(run.path / "model"), train=str(reviews / "test.csv"), dev="")
     later = trained(replace(more, masked=MaskedSettings()), tmp_path, "later")
     assert warnings_on(mixed, "e", later) == ["mixed: 4 of 7 rows were trained on", *expected[1:]]
+    shutil.rmtree(run.path)
+    assert warnings_on(mixed, "f", later) == [
+        "mixed: 1 of 7 rows were trained on",
+        f"mixed: rows that {run.path} was trained on are not counted: it is gone",
+    ]
 
 
 SOME = (("train", 3), ("dev", 2), ("test", 1))
@@ -621,6 +626,21 @@ def test_masked_text_is_needed_for_an_alpha(settings: ClassifySettings, tmp_path
     wrong = replace(budget(settings), base=settings)
     with pytest.raises(UserError, match="needs unlabelled text to learn from: give --mlm-text"):
         find_job("classify-label-budget").run(wrong, place=RunPlace(tmp_path), console=QUIET)
+
+
+def test_a_share_for_dev_next_to_a_dev_is_refused(
+    settings: ClassifySettings, tmp_path: Path
+) -> None:
+    both = replace(settings, dev_share=0.3)
+    refused = (
+        r"dev_share = 0\.3 sets training texts aside as dev, but dev is .*dev\.csv\. Leave one"
+    )
+    with pytest.raises(UserError, match=refused):
+        trained(both, tmp_path)
+    own = replace(both, train="boolq", dev="")
+    with pytest.raises(UserError, match=r"dev_share = 0\.3 .* but boolq brings its own dev\."):
+        trained(own, tmp_path)
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_mistake_in_the_texts_is_found_before_a_model_is_fetched(

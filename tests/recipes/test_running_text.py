@@ -4,6 +4,7 @@ import io
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -236,3 +237,52 @@ def test_a_text_that_is_too_short_is_refused(
     with pytest.raises(UserError, match=message):
         trained(replace(settings, text_held_out=share), tmp_path)
     assert not list((tmp_path / "runs").glob("run"))
+
+
+ENTRIES = "".join(f"Ann Lee{i}. Ann Lee{i} was born in Rome and sang there.\n" for i in range(9))
+
+
+@pytest.mark.parametrize(
+    ("changes", "refused"),
+    [
+        ({"text_held_out": 0.2}, r"text_held_out = 0\.2 .* entries\.txt is salient_spans, which"),
+        (
+            {"text_held_out": 0.2, "objective": ObjectiveSettings("text")},
+            r"for entries\.txt is text, which holds nothing out\. Leave it out, or set objective",
+        ),
+        ({"questions_write": True}, r"questions_write = true .* but this run has no questions\."),
+        (
+            {"questions_write": True, "questions": "questions.tsv"},
+            r"lets questions update the n-gram table, but this model has none\. Leave it out",
+        ),
+    ],
+)
+def test_a_setting_without_effect_is_refused_before_a_run_begins(
+    settings: PretrainSettings, tmp_path: Path, changes: dict[str, Any], refused: str
+) -> None:
+    path = tmp_path / "entries.txt"
+    path.write_text(ENTRIES, encoding="utf-8")
+    questions = tmp_path / "questions.tsv"
+    questions.write_text("Where was Ann Lee1 born?\tRome\n", encoding="utf-8")
+    if "questions" in changes:
+        changes = {**changes, "questions": str(questions)}
+    with pytest.raises(UserError, match=refused):
+        trained(replace(settings, corpus=str(path), **changes), tmp_path)
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize("objective", ["text", "span_corruption"])
+def test_a_run_without_a_score_says_so_before_it_begins(
+    settings: PretrainSettings, tmp_path: Path, objective: str
+) -> None:
+    forced = replace(settings, objective=ObjectiveSettings(objective))
+    run, said = trained(forced, tmp_path)
+    assert run.record["scores"] == {}
+    assert "this run will end without a score: no text is held out, which objective running" in said
+    assert "and no questions are asked (dev, test, or held_out of the training questions)." in said
+
+
+def test_a_run_with_a_score_does_not_say_that_it_has_none(
+    settings: PretrainSettings, tmp_path: Path
+) -> None:
+    assert "without a score" not in trained(settings, tmp_path)[1]

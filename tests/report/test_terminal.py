@@ -11,6 +11,8 @@ from attnlab.errors import DamagedFileError
 from attnlab.report.run_list import lines_view, run_line
 from attnlab.report.terminal import (
     answers,
+    beginning,
+    labels_view,
     run_progress,
     run_story,
     scores_view,
@@ -167,3 +169,23 @@ def test_a_damaged_record_is_named(tmp_path: Path) -> None:
     (run.path / "record.json").write_text('{"scores"', encoding="utf-8")
     with pytest.raises(DamagedFileError, match=r"record.json:1 is not JSON"):
         shown(run_story(run))
+
+
+def test_a_megabyte_is_shown_by_its_beginning() -> None:
+    word, lines = "x" * 10**6, "so\n" * 10**6
+    assert beginning(word) == "x" * 98 + " …"
+    assert beginning(lines) == " ".join(["so"] * 33) + " …"
+    assert beginning("a  short\ttext") == "a short text"
+    rows = [{"input": word, "prediction": lines, "gold": lines, "confidence": 0.5}]
+    assert len(shown(answers(rows))) < 2000
+    assert len(shown(labels_view(rows))) < 2000
+
+
+def test_hashes_and_paths_are_folded_and_not_cut(tmp_path: Path) -> None:
+    folder = tmp_path / ("deep" * 20)
+    sha256, path = "0123456789abcdef" * 4, f"{folder}/{'corpus' * 10}.txt"
+    run = Run.begin("job", {"corpus": path}, RunPlace(folder, "mine"))
+    run.resolve_once("data", lambda: {"corpus": sha256})
+    told = "".join(shown(run_story(run), width=80).split())
+    for text in (sha256, path, str(run.path)):
+        assert text in told

@@ -149,6 +149,17 @@ def test_an_oversized_header_is_refused(checkpoints: Checkpoints) -> None:
         checkpoints.load(30)
 
 
+@pytest.mark.parametrize("name", ["model.safetensors", "optimizer.safetensors"])
+def test_a_header_of_a_type_that_torch_does_not_have_is_damage(
+    checkpoints: Checkpoints, name: str
+) -> None:
+    header = json.dumps({"w": {"dtype": "F4", "shape": [2], "data_offsets": [0, 1]}}).encode()
+    forge(checkpoints, name, struct.pack("<Q", len(header)) + header + bytes(1))
+    said: list[str] = []
+    assert checkpoints.newest_complete(said.append) == 20
+    assert f"{name} has a header that no tensor can have (KeyError: 'F4')" in said[0]
+
+
 def test_a_manifest_that_points_elsewhere_is_refused(
     checkpoints: Checkpoints, tmp_path: Path
 ) -> None:

@@ -14,7 +14,7 @@ from attnlab.errors import StoppedError, UserError
 from attnlab.randomness import rng, seed_torch
 from attnlab.runs import machine
 from attnlab.training import hardware, signals
-from attnlab.training.length import Length, parse_length
+from attnlab.training.length import Length, length_in_words, parse_length
 from attnlab.training.parameter_groups import ParameterGroups
 from attnlab.training.progress import progress_display
 from attnlab.training.settings import TrainingSettings
@@ -186,3 +186,16 @@ def test_other_processes_show_nothing(capfd: pytest.CaptureFixture[str], tmp_pat
     show(None)
     assert capfd.readouterr() == ("", "")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("1 epochs", "1 epoch"),
+        ("1.0 step", "1 step"),
+        ("2.5 epochs", "2.5 epochs"),
+        ("1M tokens", "1M tokens"),
+    ],
+)
+def test_one_of_a_unit_is_singular(text: str, words: str) -> None:
+    assert length_in_words(text) == words

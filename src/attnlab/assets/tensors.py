@@ -52,3 +52,10 @@ def decode_safetensors(content: bytes, path: Path) -> dict[str, Tensor]:
         return safetensors.torch.load(content)
     except safetensors.SafetensorError as error:
         raise DamagedFileError(f"{path} is not a safetensors file: {error}.") from None
+    # its header is well-formed, but names a type or a shape that torch does not have
+    except (KeyError, OverflowError, RuntimeError, TypeError, ValueError) as error:
+        reason = str(error).partition("\n")[0]
+        raise DamagedFileError(
+            f"{path} has a header that no tensor can have ({type(error).__name__}: {reason}). Fetch"
+            " or copy it again."
+        ) from None

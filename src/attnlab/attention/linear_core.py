@@ -37,6 +37,10 @@ class FeatureAttention(MultiHeadAttention):
         y, weights = attend_by_sums(q, k, v, context, need_weights=need_weights)
         return self.dropout(merge_heads(y)), weights
 
+    def keeps_scores(self, n_tokens: int) -> bool:  # noqa: ARG002 - never
+        """There are sums of features instead."""
+        return False
+
     def key_features(self, k: Float[Tensor, "b H S K"]) -> Float[Tensor, "b H S M"]:
         """Return φ of the keys: positive numbers."""
         raise NotImplementedError(f"{type(self).__name__} has no features")

@@ -31,6 +31,11 @@ class TokenRow:
         """Count the tokens that a model reads: all but the last."""
         return len(self.tokens) - 1
 
+    @property
+    def n_scored(self) -> int:
+        """Count the tokens that the model is scored on."""
+        return len(self) if self.scored is None else sum(self.scored)
+
 
 def answer_row(
     id: str, prompt: Sequence[int], answer: Sequence[int], *, is_read_only: bool = False

@@ -60,6 +60,13 @@ class Epochs(Generic[Row]):
         rows = self.rows(epoch)
         return self._prepare([rows[i] for i in self._plan(epoch)[index]], step)
 
+    def largest_batch(self) -> list[Row]:
+        """Return the rows of the first epoch's batch that has most tokens once it is padded."""
+        rows = self.rows(0)
+        lengths = lengths_of(rows)
+        largest = max(self._plan(0), key=lambda batch: len(batch) * int(lengths[batch].max()))
+        return [rows[i] for i in largest]
+
     def steps_in(self, amount: float, unit: str) -> float:
         """Turn epochs or tokens into steps."""
         epochs = amount if unit == "epochs" else amount / self.tokens

@@ -1,7 +1,8 @@
 """Whether a model fits into memory, known from its size before anything of it is made.
 
 Parameters are counted by the settings that they come from, with dot-product attention in every
-layer; other variants differ from it by less than a layer. Loads no torch.
+layer; other variants differ from it by less than a layer, or are counted by
+their names. Loads no torch.
 """
 
 from collections.abc import Mapping
@@ -12,7 +13,10 @@ from attnlab.runs.memory import need_memory
 FLOAT32 = 4
 """Bytes of a parameter."""
 TO_TRAIN = 4
-"""Numbers per parameter: itself, its gradient and the optimizer's two moments."""
+"""Numbers per parameter: itself, its gradient and the optimizer's two moments. The n-gram table has
+no dense gradient, but saving a checkpoint copies it with its moments, which are dense."""
+SCORES_ARE_PARAMETERS = ("random_synthesizer",)
+"""Variants with a parameter per head and pair of positions."""
 Parameters = Mapping[str, int]
 """Numbers of parameters, by the part of the model and the settings that it comes from."""
 
@@ -21,12 +25,15 @@ def gpt_parameters(size: ModelSettings, *, vocab_size: int, max_len: int) -> Par
     """Count the parameters of a GPT."""
     width, rows = size.d_model, size.ngram_table.rows
     positions = max_len if size.attention.positions == "learned" else 0
+    pairs = f"rows of {max_len} tokens with {size.attention.name} and n_heads = {size.n_heads}"
+    scores = size.n_heads * max_len**2 if size.attention.name in SCORES_ARE_PARAMETERS else 0
     return {
         f"n_layers = {size.n_layers} with d_model = {width}": size.n_layers
         * (12 * width**2 + 13 * width)
         + 2 * width,
         f"a vocabulary of {vocab_size} with d_model = {width}": 2 * vocab_size * width,
         f"max_len = {max_len} with d_model = {width}": positions * width,
+        pairs: size.n_layers * scores,
         f"ngram_table.rows = {rows} with d_model = {width}": rows * width,
     }
 

@@ -11,6 +11,8 @@ from attnlab.recipes.files import HASHES
 from attnlab.runs.directory import CONFIG, RECORD, Run
 from attnlab.runs.files import sha256_of
 
+START_RECORD = "start_record"
+"""Where a classifier's run keeps the hash of the record of the run that it started from."""
 UNLABELLED = "unlabelled"
 RESERVED = (CALIBRATION, UNSEEN, HELD_OUT_TEXT, UNLABELLED)
 """Splits with a role of their own, which a file does not get by its name."""
@@ -83,9 +85,11 @@ def _lost_start(run: Run) -> str:
 
     A file of weights, which needs a corpus, has no rows that could be lost.
     """
-    settings, data = run.config["settings"], run.config["resolved"].get(HASHES, {})
-    start = settings.get("start") or ""
+    settings, resolved = run.config["settings"], run.config["resolved"]
+    start, sha256 = settings.get("start") or "", resolved.get(HASHES, {}).get("start")
+    if START_RECORD in resolved:
+        start, sha256 = str(Path(settings["model"]).parent), resolved[START_RECORD]
     if not start or (settings.get("corpus") and not Path(start).is_dir()):
         return ""
     record = Path(start) / RECORD
-    return "" if record.is_file() and sha256_of(record) == data.get("start") else str(start)
+    return "" if record.is_file() and sha256_of(record) == sha256 else start

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from attnlab.checks.cost import Cost, Growth, growth
 from attnlab.report.figures import COLORS, PAGE_WIDTH, STROKES, STYLE, legend_below, legend_height
+from attnlab.report.one_line import OneLineTable
 from attnlab.report.terminal import add_row, table_of
 
 LONG = 512
@@ -40,25 +41,29 @@ def variant_view(info: Mapping[str, Any]) -> RenderableType:
 
 
 def costs_view(costs: Sequence[Cost]) -> RenderableType:
-    """Show milliseconds with their spread, megabytes, and how the time grows."""
+    """Show milliseconds, their spread with how the time grows, and megabytes; a line a variant."""
     names = list(dict.fromkeys(cost.name for cost in costs))
     lengths = sorted({cost.length for cost in costs})
     by_key = {(cost.name, cost.length): cost for cost in costs}
-    times = table_of("ms", *map(str, lengths), f"from {LONG}")
-    memory = table_of("MB", *map(str, lengths))
+    times, spreads, memory = list[list[str]](), list[list[str]](), list[list[str]]()
     for name in names:
         cells = [by_key.get((name, length)) for length in lengths]
         rise = _growth_words(growth(costs, name, above=LONG))
-        add_row(times, name, *map(_milliseconds, cells), rise)
-        add_row(memory, name, *(f"{c.peak_bytes / 1e6:.0f}" if c else "–" for c in cells))
-    return Group(times, "", memory)
+        times.append([name, *(f"{1e3 * c.seconds:.1f}" if c else "–" for c in cells)])
+        spreads.append([name, *map(_spread, cells), rise])
+        memory.append([name, *(f"{c.peak_bytes / 1e6:.0f}" if c else "–" for c in cells)])
+    header = [*map(str, lengths)]
+    return Group(
+        OneLineTable(["ms", *header], times),
+        "",
+        OneLineTable(["± of ms", *header, f"time from {LONG}"], spreads),
+        "",
+        OneLineTable(["MB", *header], memory),
+    )
 
 
-def _milliseconds(cost: Cost | None) -> str:
-    if cost is None:
-        return "–"
-    spread = "" if cost.spread is None else f" ±{cost.spread:.0%}"
-    return f"{1e3 * cost.seconds:.1f}{spread}"
+def _spread(cost: Cost | None) -> str:
+    return "–" if cost is None or cost.spread is None else f"{cost.spread:.0%}"
 
 
 def _growth_words(found: Growth | None) -> str:
@@ -66,7 +71,7 @@ def _growth_words(found: Growth | None) -> str:
         return "–"
     low, high = found.interval
     if found.is_open:
-        return f"too noisy to say (n^{low:.1f} to n^{high:.1f})"
+        return f"noisy, n^{low:.1f} to n^{high:.1f}"
     return f"n^{found.exponent:.2f} ({low:.2f} to {high:.2f})"
 
 

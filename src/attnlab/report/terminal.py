@@ -79,8 +79,8 @@ def answers(rows: Sequence[dict[str, Any]]) -> RenderableType:
     """Show inputs with the model's answers, right or wrong where that is known."""
     table = table_of("input", "answer", "confidence", "")
     for row in rows:
-        shown = shorten(row["input"], LONGEST_SHOWN, placeholder=" …")
-        add_row(table, shown, row["prediction"], percent(row["confidence"]), _verdict(row))
+        said, sure = beginning(row["prediction"]), percent(row["confidence"])
+        add_row(table, beginning(row["input"]), said, sure, _verdict(row))
     return table
 
 
@@ -89,9 +89,15 @@ def labels_view(rows: Sequence[dict[str, Any]]) -> RenderableType:
     table = table_of("text", "label", "confidence")
     for row in rows:
         text = " / ".join(filter(None, (row["input"], row.get("pair"))))
-        shown = shorten(text, LONGEST_SHOWN, placeholder=" …")
-        add_row(table, shown, row["prediction"], percent(row["confidence"]))
+        add_row(table, beginning(text), beginning(row["prediction"]), percent(row["confidence"]))
     return table
+
+
+def beginning(text: str) -> str:
+    """Return the first words of a text on one line, or the first characters of a long word."""
+    some = " ".join(text[: 10 * LONGEST_SHOWN].split())  # a megabyte would take its time
+    words = shorten(some, LONGEST_SHOWN, placeholder=" …")
+    return words if words.strip() != "…" else f"{some[: LONGEST_SHOWN - 2]} …"
 
 
 def answer_view(answer: "Answer") -> RenderableType:
@@ -113,7 +119,7 @@ def _verdict(row: dict[str, Any]) -> Text:
     if "gold" not in row:
         return Text()
     right = row["prediction"] == row["gold"]
-    return Text("right", "green") if right else Text(f"wrong: {row['gold']}", "red")
+    return Text("right", "green") if right else Text(f"wrong: {beginning(row['gold'])}", "red")
 
 
 def blocks_view(blocks: Iterable[Block]) -> RenderableType:

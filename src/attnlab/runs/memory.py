@@ -6,13 +6,13 @@ from attnlab.runs.machine import free_memory_bytes
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 
-def need_memory(n_bytes: int, what: str) -> None:
+def need_memory(n_bytes: int, what: str, *, advice: str = "Choose a smaller one.") -> None:
     """Refuse what cannot fit into memory; ``what`` names it with the setting and its value."""
     free = free_memory_bytes()
     if free is not None and n_bytes > free:
         raise UserError(
             f"{what} needs about {written_bytes(n_bytes)} of memory, but {written_bytes(free)} are"
-            " free. Choose a smaller one."
+            f" free. {advice}"
         )
 
 

@@ -40,6 +40,12 @@ def read_length(text: str) -> Length:
     return Length(float(match[1]) * _FACTORS[match[2]], unit)
 
 
+def length_in_words(text: str) -> str:
+    """Write a length as in a sentence: one of a unit is singular."""
+    amount, unit = parse_length(text)
+    return f"1 {unit.removesuffix('s')}" if amount == 1 else text
+
+
 def count_steps(
     length: Length,
     *,

@@ -56,6 +56,10 @@ class DotProductLayer(AttentionLayer):
         y, weights = self.mix(q, k, v, context, need_weights=need_weights)
         return AttentionOutput(self.proj(merge_heads(y)), weights if need_weights else None)
 
+    def keeps_scores(self, n_tokens: int) -> bool:
+        """A fused kernel keeps none, but cannot be used with dropout."""
+        return self.dropout.p > 0
+
     def mix(
         self, q: Queries, k: Keys, v: Keys, context: Context, *, need_weights: bool
     ) -> tuple[Queries, Weights | None]:

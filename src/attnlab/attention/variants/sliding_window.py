@@ -51,6 +51,10 @@ class SlidingWindow(MultiHeadAttention):
         self.null_directions = null_key_bias(self.positions)
         self.window = window
 
+    def keeps_scores(self, n_tokens: int) -> bool:
+        """Longer rows are cut into chunks."""
+        return n_tokens <= self.window
+
     def mix(
         self, q: Queries, k: Keys, v: Keys, context: Context, *, need_weights: bool
     ) -> tuple[Queries, Weights | None]:

@@ -20,7 +20,7 @@ from attnlab.recipes.classify.texts import fetch_texts, read_texts
 from attnlab.recipes.classify.train import need_texts_and_model
 from attnlab.recipes.studies import Cell, Finished, StudyPlan
 from attnlab.runs.study import StudyOutcome
-from attnlab.training.length import parse_length
+from attnlab.training.length import length_in_words, parse_length
 
 TITLE = "How many labels does it take?"
 
@@ -84,9 +84,10 @@ def _check(settings: LabelBudgetSettings) -> None:
 
 
 def _note(settings: LabelBudgetSettings) -> str:
-    length = settings.base.training.length
-    if parse_length(length)[1] == "epochs":
-        length += f", or {settings.least_steps} steps if that is more"
+    length = length_in_words(settings.base.training.length)
+    if parse_length(settings.base.training.length).unit == "epochs":
+        least = length_in_words(f"{settings.least_steps} steps")
+        length += f", or {least} if that is more"
     return (
         "alpha is the weight of the masked-token loss on unlabelled text; 0 trains the classifier"
         f" alone. Each run trains for {length}. The runs of a seed use the same labelled texts."

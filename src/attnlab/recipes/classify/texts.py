@@ -71,6 +71,18 @@ def references(settings: ClassifySettings) -> dict[str, str]:
     return {split: reference for split, reference in given.items() if reference}
 
 
+def refuse_unused_share(settings: ClassifySettings) -> None:
+    """Refuse to set a share aside as dev where there is a dev already."""
+    if settings.dev_share in (0, ClassifySettings.dev_share):
+        return
+    if dev := references(settings).get("dev"):
+        whose = f"dev is {dev}" if settings.dev else f"{dev} brings its own dev"
+        raise UserError(
+            f"dev_share = {settings.dev_share:g} sets training texts aside as dev, but {whose}."
+            " Leave one of them out."
+        )
+
+
 def column_names(settings: ClassifySettings | PredictSettings) -> dict[str, str]:
     """Return what the user says that the files call text, label and pair."""
     given = {

@@ -2,15 +2,20 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 from rich.console import Console
 
 from attnlab.assets.models import find_model
 from attnlab.assets.substitutions import substituted_among
+from attnlab.data.epochs import Epochs
 from attnlab.data.text_batches import TextRow
 from attnlab.errors import UserError
 from attnlab.evaluation.metrics import ACCURACY
+from attnlab.models.activations import Part, activations, need_memory_for_step
+from attnlab.models.bert import Layer
 from attnlab.models.bert_format import Pretrained, read_bert, write_bert
 from attnlab.models.bert_names import TABLE, hub_name
 from attnlab.models.classification import Classification
@@ -25,11 +30,14 @@ from attnlab.recipes.classify.texts import (
     files_of,
     read_texts,
     references,
+    refuse_unused_share,
 )
 from attnlab.recipes.closing import LAST_STEP, close_run
 from attnlab.recipes.files import need
 from attnlab.recipes.opening import Inputs, finished_run, open_run
-from attnlab.runs.directory import Run, RunPlace
+from attnlab.recipes.seen_rows import START_RECORD
+from attnlab.runs.directory import RECORD, Run, RunPlace
+from attnlab.runs.files import sha256_of
 from attnlab.runs.predictions import column
 from attnlab.training.distributed import join_processes
 from attnlab.training.inference import inference
@@ -89,14 +97,32 @@ class FineTuning:
             what = "new classifier head" if "classifier" in parts else "new layers"
             self.session.say(f"{what}: {self.settings.model} has no {', '.join(parts)}")
         settings, unlabelled = self.settings, self.texts.unlabelled
+        labelled = labelled_stream(self.rows["train"], settings)
         masked = masked_stream(unlabelled, self.classifier.words, settings) if unlabelled else None
+        self._need_memory(labelled, masked)
         return Classification(
             self.classifier.model,
-            labelled_stream(self.rows["train"], settings),
+            labelled,
             unlabelled=masked,
             alpha=settings.masked.alpha,
             evaluate=self._evaluate,
         )
+
+    def _need_memory(self, labelled: Epochs[TextRow], masked: Epochs[TextRow] | None) -> None:
+        """Refuse batches that cannot be trained on in this memory."""
+        settings, body = self.settings, self.classifier.model.body
+        n_parts = settings.training.accumulate * self.session.processes.size
+        part, layer = Part.of(labelled.largest_batch(), n_parts), cast("Layer", body.layers[0])
+        # the last layer computes the first token alone
+        size = replace(body.size, n_layers=body.size.n_layers - 1)
+        count = activations(size, layer.attn, part, vocab_size=0)
+        if masked:
+            batch = masked.largest_batch()
+            n_scored = int(settings.masked.share * sum(map(len, batch)))
+            read = Part.of(batch, n_parts, n_scored=n_scored)
+            count += activations(body.size, layer.attn, read, vocab_size=body.size.vocab_size)
+        setting = f"batch_size = {settings.batch_size}"
+        need_memory_for_step(count, part, self.session, setting=setting)
 
     def close(self, state: TrainingState) -> None:
         """Answer every split, export the model and close the run."""
@@ -142,6 +168,7 @@ class FineTuning:
 def need_texts_and_model(settings: ClassifySettings) -> None:
     """Refuse to begin without labelled text or a model."""
     need(settings.train, "labelled text, attnlab classify train FILE")
+    refuse_unused_share(settings)
     if not settings.model:
         raise UserError(
             "there is no model to fine-tune: give --model FOLDER with config.json, vocab.txt and"
@@ -171,6 +198,9 @@ def _read_model(name: str, session: Session) -> Pretrained:
     """Find a model and read it; a run resumes only with the model it began with."""
     pretrained = read_bert(Path(session.processes.from_lead(lambda: str(find_model(name)))))
     session.insist("base", pretrained.sha256, what=f"the model {name}")
+    record = pretrained.folder.parent / RECORD
+    if record.is_file():  # of the run that trained it: its rows count as seen
+        session.resolve_once(START_RECORD, lambda: sha256_of(record))
     return pretrained
 
 

@@ -12,6 +12,7 @@ from attnlab.errors import UserError
 from attnlab.recipes.knowledge.language_model import (
     BLOCK,
     LanguageModel,
+    need_memory_to_train,
     new_language_model,
     refuse_too_large,
 )
@@ -19,6 +20,7 @@ from attnlab.recipes.knowledge.language_model_training import (
     LanguageModelTraining,
     build_objective,
     mixed_rows,
+    need_memory_for_batches,
 )
 from attnlab.recipes.knowledge.saved import Saved, file_of, open_saved
 from attnlab.recipes.knowledge.settings import RECIPES, FinetuneSettings
@@ -44,6 +46,7 @@ def run_finetune(job: str, settings: FinetuneSettings, *, place: RunPlace, conso
     with open_run(job, settings, inputs, place=place, console=console) as session:
         texts, seed = read_texts(settings), settings.training.seed
         lm = saved.load() if saved else _new(settings, texts, session)
+        need_memory_to_train(lm.size, lm.tokenizer, max_len=lm.model.max_len)
         # a new model has read nothing: the corpus gave it characters only
         lost = bool(saved and saved.lost_corpus)
         texts = replace(texts, corpus=saved.corpus if saved else (), has_lost_corpus=lost)
@@ -52,6 +55,7 @@ def run_finetune(job: str, settings: FinetuneSettings, *, place: RunPlace, conso
             session.say(f"warning: {warning}")
         rows_of = _rows(settings, texts, lm)
         rows = Epochs(rows_of, size=tokens_per_batch(settings.batch_tokens), seed=seed)
+        need_memory_for_batches(lm, rows, settings, session)
         lm_training = LanguageModelTraining(lm, texts, rows, session)
         state = train(lm_training.task(settings.training), settings.training, session)
         lm_training.close(state, samples=settings.samples, warnings=warnings)

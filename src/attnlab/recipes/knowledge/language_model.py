@@ -190,6 +190,12 @@ def saved_size(run: Run) -> ModelSettings:
     return from_dict(ModelSettings, values, origin=str(run.path / FILE))
 
 
+def need_memory_to_train(size: ModelSettings, tokenizer: Tokenizer, *, max_len: int) -> None:
+    """Refuse a model that cannot be trained in this memory, once its tokens are known."""
+    parameters = gpt_parameters(size, vocab_size=len(tokenizer), max_len=max_len)
+    need_memory_for(parameters, trains=True, origin="model")
+
+
 def refuse_too_large(settings: LanguageModelSettings) -> None:
     """Refuse, before a run begins, a new model that cannot be trained in this memory.
 

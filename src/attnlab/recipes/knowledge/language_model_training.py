@@ -14,13 +14,15 @@ from attnlab.data.tokenizer import Tokenizer
 from attnlab.errors import UserError
 from attnlab.evaluation.held_out_text import SPLIT as HELD_OUT_TEXT
 from attnlab.evaluation.metrics import ACCURACY
+from attnlab.models.activations import Part, activations, need_memory_for_step
+from attnlab.models.gpt import Block
 from attnlab.models.next_token import NextToken
 from attnlab.randomness import rng
 from attnlab.recipes.closing import LAST_STEP, close_run
 from attnlab.recipes.knowledge.calibration import examine
 from attnlab.recipes.knowledge.held_out_text import HeldOutText
 from attnlab.recipes.knowledge.language_model import FILE, LanguageModel, check_questions
-from attnlab.recipes.knowledge.settings import ObjectiveSettings
+from attnlab.recipes.knowledge.settings import LanguageModelSettings, ObjectiveSettings
 from attnlab.recipes.knowledge.texts import KnowledgeTexts
 from attnlab.runs.predictions import column
 from attnlab.training.inference import inference
@@ -59,9 +61,21 @@ class LanguageModelTraining:
                 f"training.patience = {training.patience} counts evaluations on held-out training"
                 " questions, but none are held out: set held_out as well."
             )
+        self._say_if_unscored()
         # Chosen by held-out people, a step would make what they say of confidence optimistic.
         evaluate = partial(self._evaluate, chooses=training.patience > 0)
         return NextToken(self.lm.model, self.rows, evaluate=evaluate)
+
+    def _say_if_unscored(self) -> None:
+        """Say before step 1 that a run will end without a score, and what would give it one."""
+        asked = [q for questions in self.texts.eval_splits.values() for q in questions]
+        if self.held_out_text.rows or any(question.answer for question in asked):
+            return
+        self.session.say(
+            "this run will end without a score: no text is held out, which objective running_text"
+            f" does, and {'the questions have no answers' if asked else 'no questions are asked'}"
+            " (dev, test, or held_out of the training questions). Its training loss is logged."
+        )
 
     def close(self, state: TrainingState, *, samples: int, warnings: Sequence[str] = ()) -> None:
         """Answer every split and close the run."""
@@ -137,6 +151,19 @@ class LanguageModelTraining:
         return self.held_out_text.score(
             read, learned, lines=self.texts.corpus, vocab_size=len(self.lm.tokenizer)
         )
+
+
+def need_memory_for_batches(
+    lm: LanguageModel, rows: Epochs[TokenRow], settings: LanguageModelSettings, session: Session
+) -> None:
+    """Refuse, before step 1, batches that cannot be trained on in this memory."""
+    batch = rows.largest_batch()
+    n_parts = settings.training.accumulate * session.processes.size
+    part = Part.of(batch, n_parts, n_scored=sum(row.n_scored for row in batch))
+    block = lm.model.blocks[0]
+    assert isinstance(block, Block)
+    count = activations(lm.size, block.attn, part, vocab_size=len(lm.tokenizer))
+    need_memory_for_step(count, part, session, setting=f"batch_tokens = {settings.batch_tokens}")
 
 
 def build_objective(

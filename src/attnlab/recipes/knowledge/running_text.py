@@ -17,19 +17,38 @@ ENTRIES, RUNNING_TEXT = "salient_spans", "running_text"
 OBJECTIVE = "objective"
 
 
+def refuse_unused(settings: PretrainSettings) -> None:
+    """Refuse, before a run begins, settings that the others leave without any effect."""
+    if settings.questions_write and not (settings.questions and settings.model.ngram_table.rows):
+        missing = "model has none" if settings.questions else "run has no questions"
+        raise UserError(
+            f"questions_write = true lets questions update the n-gram table, but this {missing}."
+            " Leave it out, or set questions and model.ngram_table.rows."
+        )
+    share, path = settings.text_held_out, Path(settings.corpus)
+    if share in (0, PretrainSettings.text_held_out) or not path.is_file():
+        return
+    if (name := objective_for(settings)) != RUNNING_TEXT:
+        raise UserError(
+            f"text_held_out = {share} holds out the end of running text, but the objective for"
+            f" {path.name} is {name}, which holds nothing out. Leave it out, or set"
+            f" objective.name={RUNNING_TEXT}."
+        )
+
+
+def objective_for(settings: PretrainSettings) -> str:
+    """Return what ``auto`` means for the corpus, or the objective that the settings name."""
+    if settings.objective.name != AUTO:
+        return settings.objective.name
+    return ENTRIES if has_entries(read_corpus(Path(settings.corpus))) else RUNNING_TEXT
+
+
 def choose_objective(settings: PretrainSettings, session: Session) -> ObjectiveSettings:
     """Decide what ``auto`` means for the corpus, once in the life of a run; announce plain text."""
-    chosen, path = settings.objective, Path(settings.corpus)
-
-    def decide() -> str:
-        if chosen.name != AUTO:
-            return chosen.name
-        return ENTRIES if has_entries(read_corpus(path)) else RUNNING_TEXT
-
-    name = session.resolve_once(OBJECTIVE, decide)
+    name = session.resolve_once(OBJECTIVE, lambda: objective_for(settings))
     if name == RUNNING_TEXT:
-        session.say(_notice(path, settings.text_held_out))
-    return replace(chosen, name=name)
+        session.say(_notice(Path(settings.corpus), settings.text_held_out))
+    return replace(settings.objective, name=name)
 
 
 def _notice(path: Path, share: float) -> str:

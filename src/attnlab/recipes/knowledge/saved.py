@@ -45,12 +45,15 @@ class Saved:
     """Why it is not known any more what it has read; empty if it is known."""
     changed_code: str = ""
     """Which code of its attention has changed since, if the user accepts that."""
+    unknown_characters: str = ""
+    """Why it is not certain which characters its tokens are, if it is not."""
 
     @property
     def warnings(self) -> list[str]:
         """What its answers suffer from."""
         lost = self.lost_corpus and f"{self.lost_corpus}: {NOT_CHECKED}"
-        return [warning for warning in (lost, self.changed_code) if warning]
+        found = (lost, self.changed_code, self.unknown_characters)
+        return [warning for warning in found if warning]
 
     def kept_back(self, questions: Path, held_out: float) -> bool:
         """Whether holding out this share of some questions asks none that it has learned."""
@@ -101,7 +104,11 @@ def _file(path: Path, corpus: str, dropout: float) -> Saved:
         )
     lines = read_corpus(Path(corpus))
     lm = language_model_of_params(path, characters_of(lines), dropout=dropout)
-    return Saved(lambda: lm, lm.size, lines, [])
+    unknown = (
+        f"{path.name} does not say which characters it knows: only their number was compared with"
+        f" {Path(corpus).name}"
+    )
+    return Saved(lambda: lm, lm.size, lines, [], unknown_characters=unknown)
 
 
 def _read_by(run: Run, corpus: str) -> tuple[Sequence[str], str]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import torch
 
+from attnlab.data.stream_decoding import StreamDecoder
 from attnlab.models.decoding import Choose, take_likeliest, truncated_sampler, write_on
 from attnlab.randomness import rng
 from attnlab.recipes.knowledge.language_model import LanguageModel
@@ -13,9 +14,6 @@ from attnlab.recipes.knowledge.saved import open_saved
 from attnlab.recipes.knowledge.write_settings import WriteSettings, check_prompt
 from attnlab.recipes.opening import computing_like
 from attnlab.training.inference import inference
-
-HALF_A_CHARACTER = "\N{REPLACEMENT CHARACTER}"
-"""What bytes decode to that are not a whole character yet."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +31,7 @@ class WritingSession:
 
     def __init__(self, path: Path, *, corpus: str = "", accept_changed_code: bool = False) -> None:
         saved = open_saved(path, corpus=corpus, accept_changed_code=accept_changed_code)
-        self.warnings = [saved.changed_code] if saved.changed_code else []
+        self.warnings = [w for w in (saved.changed_code, saved.unknown_characters) if w]
         self.hardware = computing_like(saved.run)
         self.lm: LanguageModel = saved.load()
         self.hardware.place(self.lm.model)
@@ -54,32 +52,25 @@ class WritingSession:
         check_prompt(prompt)
         tokens = self.lm.tokenizer.encode(prompt)
         choose = chooser(settings, sample)
-        new: list[int] = []
-        ended, shown = False, ""
+        decoder = StreamDecoder(self.lm.tokenizer, tokens)
+        pieces: list[str] = []
+        ended = False
         show(prompt)
         with inference(self.lm.model, self.hardware):
             for token in write_on(self.lm.model, tokens, max_new=settings.tokens, choose=choose):
-                ended = token == self.lm.tokenizer.sentinel and bool(new)
+                ended = token == self.lm.tokenizer.sentinel and bool(pieces)
                 if ended:
                     break
-                new.append(token)
-                text = self._text(tokens, new)
-                if not text.endswith(HALF_A_CHARACTER):
-                    show(text[len(shown) :])
-                    shown = text
-        text = self._text(tokens, new)
-        show(text[len(shown) :])
-        return Passage(text, len(new), ended)
+                pieces.append(decoder.take(token))
+                show(pieces[-1])
+        rest = decoder.rest()
+        show(rest)
+        return Passage("".join([*pieces, rest]), len(pieces), ended)
 
     def samples(self, prompt: str, settings: WriteSettings) -> Iterator[Passage]:
         """Write as many texts as the settings say."""
         for sample in range(settings.samples):
             yield self.write(prompt, settings, sample=sample)
-
-    def _text(self, prompt: list[int], new: list[int]) -> str:
-        """Decode after the prompt, since a first word would lose its space."""
-        decode = self.lm.tokenizer.decode
-        return decode([*prompt, *new])[len(decode(prompt)) :]
 
 
 def chooser(settings: WriteSettings, sample: int) -> Choose:
