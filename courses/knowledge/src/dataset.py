@@ -19,10 +19,12 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
+from attnlab.data.batches import TokenRow, answer_row
 from attnlab.data.characters import CharacterTokenizer
 from attnlab.data.objectives.span_corruption import PAD_TOKEN, SMALLEST_BLOCK, corrupt
 from attnlab.data.tokenizer import SENTINEL, refuse_reserved
 from attnlab.errors import AttnlabError, UserError
+from attnlab.randomness import rng
 
 WIKI, NAMES = "wiki.txt", "birth_places_train.tsv"
 BLOCK_SIZE = 128
@@ -44,7 +46,8 @@ class CharCorruptionDataset(Dataset[Example]):
                 f"block_size = {block_size} is too small: give {SMALLEST_BLOCK} or more."
             )
         self._documents = [line for _, line in _lines(data, "the text")]
-        self._tokenizer = CharacterTokenizer.of([data])
+        # every question ends in a question mark, which a text may lack
+        self._tokenizer = CharacterTokenizer.of([data, "\n?"])
         self.itos = dict(enumerate(self._tokenizer.characters))
         self.stoi = {character: token for token, character in self.itos.items()}
         self.vocab_size, self.block_size = len(self.itos), block_size
@@ -62,6 +65,19 @@ class CharCorruptionDataset(Dataset[Example]):
         (row,) = corrupt([text], generator, block=block, sentinel=sentinel, closing=self.third_mark)
         row += [PAD_TOKEN] * (block - len(row))
         return torch.tensor(row[:-1]), torch.tensor(row[1:])
+
+    def epoch_rows(self, epoch: int, seed: int) -> list[TokenRow]:
+        """Corrupt every document once, without padding: what the trainer reads instead."""
+        cut = self.block_size * 7 // 8
+        texts = [self._tokenizer.encode(document[:cut]) for document in self._documents]
+        rows = corrupt(
+            texts,
+            rng(seed, "objective", epoch),
+            block=self.block_size,
+            sentinel=self._tokenizer.sentinel,
+            closing=self.third_mark,
+        )
+        return [TokenRow(f"document {number}", row) for number, row in enumerate(rows, 1)]
 
 
 class NameDataset(Dataset[Example]):
@@ -86,6 +102,14 @@ class NameDataset(Dataset[Example]):
         row = row + [PAD_TOKEN] * (self.block_size - len(row))
         answer = [PAD_TOKEN] * (length - 1) + row[length:]
         return torch.tensor(row[:-1]), torch.tensor(answer)
+
+    def epoch_rows(self, epoch: int, seed: int) -> list[TokenRow]:
+        """Return every question without padding: what the trainer reads instead."""
+        del epoch, seed  # always the same rows; the trainer orders them
+        return [
+            answer_row(f"question {number}", row[:length], row[length:])
+            for number, (length, row) in enumerate(self._rows, 1)
+        ]
 
     def _row(self, number: int, line: str) -> tuple[int, list[int]]:
         """Return how long the question is, and the tokens of the whole."""

@@ -1,0 +1,67 @@
+"""What the commands of the courses share: flags as printed texts have them, paths, mistakes."""
+
+import argparse
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from attnlab.errors import AttnlabError, UserError
+
+DASHES = "—–−"
+
+
+def run_command(
+    parser: argparse.ArgumentParser, work: Callable[[argparse.Namespace], None], *, folder: Path
+) -> None:
+    """Do what the command line says; a mistake is one or two lines.
+
+    An error in a file of ``folder``, which may be a student's, names the file and the line.
+    """
+    try:
+        refuse_dashes(sys.argv[1:])
+        work(parser.parse_args())
+    except AttnlabError as error:
+        if os.environ.get("ATTNLAB_DEBUG"):
+            raise
+        print(f"{parser.prog}: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except Exception as error:
+        line = line_in(folder, error)
+        if os.environ.get("ATTNLAB_DEBUG") or line is None:
+            raise
+        message = str(error).strip().partition("\n")[0]
+        print(f"{parser.prog}: {line}: {type(error).__name__}: {message}", file=sys.stderr)
+        sys.exit(1)
+
+
+def refuse_dashes(arguments: Sequence[str]) -> None:
+    """Refuse flags as a printed document has them: with another dash, or with a blank in them."""
+    for argument, after in zip(arguments, [*arguments[1:], ""], strict=True):
+        name = argument.lstrip(DASHES + "-")
+        if argument == "--":
+            raise UserError(f"'-- {after}' has a blank after the dashes: write --{after}.")
+        is_short = argument[:1] == "-" and argument[:2] != "--" and "_" in name
+        if argument.startswith(tuple(DASHES)) or is_short:
+            raise UserError(f"{argument} has the wrong dash, as printed texts do: write --{name}.")
+
+
+def needed(options: argparse.Namespace, name: str) -> str:
+    """Return the value of a flag that a command cannot do without."""
+    value: str | None = getattr(options, name)
+    if value is None:
+        raise UserError(f"{options.function} needs --{name}.")
+    return value
+
+
+def line_in(folder: Path, error: BaseException) -> str | None:
+    """Return the last line of a folder's files that an error came through, as ``file:line``."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{Path(error.filename).name}:{error.lineno}"
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if Path(frame.filename).parent == folder.resolve()
+    ]
+    return f"{folder.name}/{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else None
