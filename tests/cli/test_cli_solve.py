@@ -225,7 +225,22 @@ MISTAKES = {
     ("subspaces", "--first", "k.csv", "--second", "w.csv"): "k.csv has vectors of 2 numbers, w.csv",
     ("subspaces", "--matrix", "k.csv"): "k.csv is 2 × 2: the matrix must be 4 × 4",
     ("sharpness", "--mass", "1"): "a mass of 1 cannot be reached",
+    ("sharpness", "--mass", "nan"): "a mass of nan cannot be reached",
+    ("sharpness", "--tokens", "100", "--width", "4"): "100 keys of width 4 are not possible",
+    ("sharpness", "--width", "0"): "10 keys of width 0 are not possible",
     ("heads", "--draws", "0"): "0 draws are not enough",
+    ("heads", "--alpha", "nan"): "alpha = nan and beta = 10 are not possible: alpha from 0 to",
+    ("heads", "--alpha", "inf"): "alpha = inf and beta = 10 are not possible",
+    ("heads", "--alpha", "-1"): "alpha = -1 and beta = 10 are not possible",
+    ("heads", "--beta", "nan"): "beta = nan are not possible",
+    ("heads", "--beta", "1e300"): "beta = 1e+300 are not possible",
+    ("kqv", "--beta", "nan"): "beta = nan is not possible",
+    ("kqv", "--tolerance", "nan"): "--tolerance nan is not possible: above 0 and finite",
+    ("subspaces", "--tolerance", "inf"): "--tolerance inf is not possible",
+    ("subspaces", "--tolerance", "-1"): "--tolerance -1 is not possible",
+    ("select", "--tolerance", "inf"): "--tolerance inf is not possible",
+    ("select", "--error", "nan"): "--error nan is not possible",
+    ("weights", "--weights", "nan,0,0,1"): "weights[0] = nan is not possible",
 }
 
 

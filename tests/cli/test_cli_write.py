@@ -67,7 +67,7 @@ def test_json_has_every_sample_on_a_line(attnlab: Attnlab) -> None:
     words = [*WRITE, "the", "--tokens", "9", "--samples", "2", "--top-k", "40", "--top-p", "0.9"]
     lines = [json.loads(line) for line in go(attnlab, *words, "--json").splitlines()]
     assert [line.keys() for line in lines] == [
-        {"prompt", "sample", "text", "tokens", "ended"} for _ in range(2)
+        {"prompt", "sample", "text", "tokens", "ended", "warnings"} for _ in range(2)
     ]
     plain = go(attnlab, *words)
     assert plain == "\n".join(f"the{line['text']}\n" for line in lines)

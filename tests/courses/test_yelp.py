@@ -63,7 +63,7 @@ def test_the_second_command_trains_jointly(go: Go) -> None:
     assert code == 0, err
     masked = Run.open(Path("out")).config["settings"]["masked"]
     assert masked == {
-        "text": "reviews/unlabeled.txt",
+        "text": str(Path("reviews/unlabeled.txt").resolve()),
         "alpha": 0.5,
         "share": 0.15,
         "block": 16,

@@ -70,3 +70,18 @@ def test_a_matrix_of_another_size_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("1,2,3\n4,5,6\n", encoding="utf-8")
     with pytest.raises(UserError, match=r"a\.csv is 2 × 3: the matrix must be 3 × 3"):
         read_square_matrix(tmp_path / "a.csv", 3)
+
+
+@pytest.mark.parametrize("kind", ["complex128", "datetime64[s]", "<U3"])
+def test_an_npy_file_of_other_things_than_real_numbers_is_refused(
+    tmp_path: Path, kind: str
+) -> None:
+    np.save(tmp_path / "a.npy", np.array([[1, 2], [3, 4]]).astype(kind))
+    with pytest.raises(UserError, match=r"a\.npy holds values of type .*: only real numbers"):
+        read_matrix(tmp_path / "a.npy")
+
+
+@pytest.mark.parametrize("kind", ["bool", "int8", "uint64", "float16", "float32"])
+def test_every_kind_of_real_number_is_read(tmp_path: Path, kind: str) -> None:
+    np.save(tmp_path / "a.npy", np.array([[0, 1], [1, 0]]).astype(kind))
+    assert read_matrix(tmp_path / "a.npy").tolist() == [[0, 1], [1, 0]]

@@ -152,8 +152,8 @@ def test_settings_that_cannot_be_are_refused() -> None:
         smallest_beta(1.0, n_tokens=5)
     with pytest.raises(UserError, match="3 wanted of 2 keys is not possible"):
         mass_at(1.0, n_tokens=2, wanted=3)
-    with pytest.raises(UserError, match="a width of 0 is not possible"):
-        weight_of_plain_sum(0, n_tokens=5)
+    with pytest.raises(UserError, match="5 keys of width 4 are not possible: at most as many"):
+        weight_of_plain_sum(4, n_tokens=5)
     with pytest.raises(UserError, match=r"betas = \[2, 1\] must be two or more rising numbers"):
         rate_in_beta(construction(), betas=[2, 1])
     with pytest.raises(UserError, match=r"scales from 10\^2 to 10\^1 are no range"):

@@ -259,6 +259,13 @@ def test_the_case_of_the_words_is_what_the_checkpoint_says(folder: Path) -> None
     assert not is_lowercase(folder)
 
 
+@pytest.mark.parametrize("said", ['"false"', "0", "[]"])
+def test_a_case_that_is_neither_true_nor_false_is_refused(folder: Path, said: str) -> None:
+    (folder / "tokenizer_config.json").write_text(f'{{"do_lower_case": {said}}}')
+    with pytest.raises(UserError, match=r"tokenizer_config\.json: do_lower_case is .* write true"):
+        read_bert(folder)
+
+
 def test_names_are_translated() -> None:
     assert hub_name("body.layers.11.attn.proj.bias") == (
         "bert.encoder.layer.11.attention.output.dense.bias"

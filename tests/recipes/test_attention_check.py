@@ -132,6 +132,23 @@ def test_what_keeps_a_class_from_being_tried_is_said_once(
     assert problem in str(found[what])
 
 
+@pytest.mark.parametrize("value", ["inf", "-inf", "nan"])
+def test_an_output_that_is_not_finite_is_said_and_not_taken_for_a_leak(
+    tmp_path: Path, value: str
+) -> None:
+    found = check_text(
+        tmp_path,
+        "from attnlab.attention.variants.dot_product import DotProduct\n"
+        "class Mine(DotProduct):\n"
+        "    def forward(self, x, *, mask, **more):\n"
+        "        found = super().forward(x, mask=mask, **more)\n"
+        f"        return found._replace(out=found.out + float('{value}'))\n",
+        name="Mine",
+    )
+    assert list(found) == ["is finite"]
+    assert f"168 of 168 outputs are not finite: out[0, 0, 0] is {value}" in str(found["is finite"])
+
+
 def test_a_file_without_attention_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"has nothing to check: neither a class with forward\(x,"):
         check_text(tmp_path, "def other(): pass")

@@ -36,6 +36,7 @@ from attnlab.report.figure_output import as_png
 from attnlab.report.sections.label_budget import LABEL_BUDGET, budget_figure, by_budget
 from attnlab.report.sections.one_run import ONE_RUN
 from attnlab.runs.directory import Run, RunPlace
+from attnlab.runs.references import absolute_settings
 from attnlab.training import loop
 from attnlab.training.settings import OptimizerSettings, TrainingSettings
 from fake_packages import offer
@@ -490,9 +491,8 @@ def test_cells_can_be_run_from_any_folder(
     base = with_text(settings)
     text = replace(base.masked, text="reviews/unlabeled.txt")
     near = {"model": "bert", "train": "reviews/train.csv", "dev": "reviews/dev.csv"}
-    cells = plan(
-        replace(budget(settings), base=replace(base, masked=text, **near)), Finished(tmp_path, {})
-    )
+    typed = replace(budget(settings), base=replace(base, masked=text, **near))
+    cells = plan(absolute_settings(typed, tmp_path), Finished(tmp_path, {}))
     for cell in cells:
         files = (cell.settings.model, cell.settings.train, cell.settings.dev)
         assert [Path(file).is_absolute() for file in files] == [True] * 3

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import pytest
 from rich.console import Console
@@ -18,6 +19,7 @@ from attnlab.recipes.jobs import Job, find_job
 from attnlab.recipes.opening import run_without_training
 from attnlab.recipes.studies import Cell, Finished, StudyPlan, ready
 from attnlab.runs.directory import Run, RunPlace
+from attnlab.runs.references import FileReference
 from attnlab.runs.study import StudyOutcome
 
 QUIET = Console(quiet=True)
@@ -189,6 +191,25 @@ def test_a_plan_may_depend_on_what_was_found(tmp_path: Path) -> None:
     tried = [run.name for run in study.begun()]
     assert tried == "1 2 4 8 16 32 64 48 40 36 38 37".split()
     assert find_job("search").run(SearchSettings(), place=place, console=QUIET) == study
+
+
+@dataclass(frozen=True)
+class FileSettings:
+    file: Annotated[str, FileReference()] = "numbers.txt"
+
+
+def test_a_plan_gets_absolute_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    planned: list[str] = []
+
+    def plan(settings: FileSettings, finished: Finished) -> Sequence[Cell]:  # noqa: ARG001
+        planned.append(settings.file)
+        raise UserError("planned")
+
+    study, place = StudyPlan("Files", plan, largest), RunPlace(tmp_path, "study")
+    with pytest.raises(UserError, match="planned"):
+        study("files", FileSettings(), place=place, console=QUIET)
+    assert planned == [str(tmp_path / "numbers.txt")]
 
 
 @pytest.mark.usefixtures("guessing")

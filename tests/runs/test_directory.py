@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import os
 import subprocess
 import sys
@@ -334,3 +335,34 @@ def test_a_run_that_was_let_go_can_be_held_again(tmp_path: Path) -> None:
         pytest.fail("held twice")
     with begin(tmp_path) as again:
         assert again.path == run.path
+
+
+@pytest.mark.parametrize(
+    ("metric", "edit"),
+    [
+        ("accuracy", {"value": 99.0}),
+        ("accuracy", {"value": math.nan}),
+        ("accuracy", {"value": -0.1}),
+        ("f1", {"interval": [0.5, 1.5]}),
+        ("f1", {"interval": [math.nan, 0.5]}),
+        ("accuracy", {"n": -1}),
+        ("accuracy", {"n": 2.5}),
+        ("perplexity", {"value": math.nan}),
+        ("perplexity", {"value": -3.0}),
+    ],
+)
+def test_an_impossible_score_is_named(tmp_path: Path, metric: str, edit: dict[str, Any]) -> None:
+    run = Run.begin("job", {}, RunPlace(tmp_path, "edited"))
+    score = {"metric": metric, "value": 0.5, "n": 10, "interval": [0.2, 0.8]}
+    (run.path / "record.json").write_text(json.dumps({"scores": {"test": score}}))
+    assert run.record["scores"]["test"] == score
+    (run.path / "record.json").write_text(json.dumps({"scores": {"test": {**score, **edit}}}))
+    with pytest.raises(DamagedFileError, match=r"record\.json: scores\.test lacks some of .* imp"):
+        _ = run.record
+
+
+def test_a_perplexity_may_be_above_1(tmp_path: Path) -> None:
+    run = Run.begin("job", {}, RunPlace(tmp_path, "text"))
+    score = {"metric": "perplexity", "value": 42.0, "n": 10, "interval": [30.0, 60.0]}
+    run.finish({"scores": {"held_out_text": score}})
+    assert run.record["scores"]["held_out_text"] == score

@@ -237,13 +237,38 @@ def test_an_impossible_length_is_refused_before_step_1(tmp_path: Path) -> None:
         run(tmp_path, ToyTask(), replace(SETTINGS, length="12 parsecs"))
 
 
-def test_going_on_with_another_number_of_processes_is_said(tmp_path: Path) -> None:
-    run(tmp_path, ToyTask())
+@pytest.mark.parametrize(
+    ("dropout", "told"),
+    [
+        (0.0, "the result is equal up to rounding, not bit for bit."),
+        (0.3, "dropout drops other activations, so the result is that of another run"),
+    ],
+)
+def test_going_on_with_another_number_of_processes_is_said(
+    dropout: float, told: str, tmp_path: Path
+) -> None:
+    run(tmp_path, ToyTask(dropout=dropout))
     config = tmp_path / "toy" / "config.json"
     config.write_text(config.read_text().replace('"processes": 1', '"processes": 2'))
     log = StringIO()
-    run(tmp_path, ToyTask(), log=log)
-    assert "begun with 2 processes and goes on with 1" in log.getvalue()
+    run(tmp_path, ToyTask(dropout=dropout), log=log)
+    assert f"toy was begun with 2 processes and goes on with 1: {told}" in log.getvalue()
+    config.write_text(config.read_text().replace('"processes": 2', '"processes": 1'))
+    run(tmp_path, ToyTask(dropout=dropout), log=(log := StringIO()))
+    assert "goes on with" not in log.getvalue()
+
+
+@pytest.mark.parametrize("dropout", [0.0, 0.3])
+def test_other_parts_are_equal_up_to_rounding_only_without_dropout(
+    dropout: float, tmp_path: Path
+) -> None:
+    # a process is a part of the batch, and two parts of one process are cut and seeded alike
+    weights = []
+    for parts in (1, 2):
+        task = ToyTask(dropout=dropout)
+        run(tmp_path / str(parts), task, replace(SETTINGS, accumulate=parts))
+        weights.append(task.model.out.weight.detach().clone())
+    assert torch.allclose(*weights, rtol=0, atol=1e-10) == (dropout == 0)
 
 
 def test_bfloat16_runs_where_it_is_asked_for(tmp_path: Path) -> None:

@@ -7,6 +7,16 @@ from attnlab.assets.local import with_local_names
 from attnlab.assets.packages import asset_folder, get_asset
 from attnlab.assets.substitutions import substitute, substitutions
 from attnlab.errors import UserError, did_you_mean
+from attnlab.runs.references import STANDARD_INPUT, FileReference, absolute_path
+
+
+class DatasetReference(FileReference):
+    """Marks a setting that names a file or a dataset; a dataset's name stays as it is."""
+
+    def absolute(self, value: str, runs: Path) -> str:  # noqa: ARG002 - as every reference
+        """Write the path of a file, there or not, so that it is found from any folder."""
+        is_path = value != STANDARD_INPUT and not is_name(value)
+        return absolute_path(value) if is_path else value
 
 
 def dataset_file(reference: str, split: str) -> Path:
@@ -44,7 +54,7 @@ def get_dataset(reference: str) -> None:
         if name is not None:
             get_asset(name)
         elif not Path(path := _instead_of(reference)).exists():
-            near = did_you_mean(reference, names_of("data"))
+            near = did_you_mean(Path(reference).name, names_of("data"))
             raise UserError(f"there is no file {path}.{near}")
 
 

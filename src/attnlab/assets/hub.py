@@ -13,6 +13,11 @@ BESIDE = ("tokenizer_config.json",)
 HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 
+def is_hub_name(name: str) -> bool:
+    """Say whether the hub may have a model of that name; other texts can only be paths."""
+    return HUB_NAME.fullmatch(name) is not None and not name.startswith(".")
+
+
 def hub_cache() -> Path:
     """Return where downloads from the hub are, if the hub's own tools are not there to say so."""
     chosen = os.environ.get("HF_HUB_CACHE")

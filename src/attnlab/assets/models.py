@@ -3,11 +3,27 @@
 from pathlib import Path
 
 from attnlab.assets.catalogue import names_of
-from attnlab.assets.hub import HUB_NAME, cached_model, download_model
+from attnlab.assets.hub import cached_model, download_model, is_hub_name
 from attnlab.assets.local import with_local_names
 from attnlab.assets.packages import get_asset
-from attnlab.assets.substitutions import substitute
+from attnlab.assets.substitutions import substitute, substitutions
 from attnlab.errors import UserError
+from attnlab.runs.references import FileReference, absolute_path
+
+
+class ModelReference(FileReference):
+    """Marks a setting that names a model, by its folder or by a name, which stays as it is."""
+
+    def absolute(self, value: str, runs: Path) -> str:  # noqa: ARG002 - as every reference
+        """Write the path of a folder so that it is found from any folder."""
+        return absolute_path(value) if is_folder(value) else value
+
+
+def is_folder(name: str) -> bool:
+    """Say whether a model is given as its folder, there or not, rather than by its name."""
+    if Path(name).expanduser().is_dir():
+        return True
+    return name not in substitutions() and not is_hub_name(name)
 
 
 def find_model(name: str) -> Path:
@@ -26,7 +42,7 @@ def find_model(name: str) -> Path:
     with with_local_names("model"):
         if wanted in names_of("model"):
             return get_asset(wanted)
-        if folder.exists() or not HUB_NAME.fullmatch(wanted) or wanted.startswith("."):
+        if folder.exists() or not is_hub_name(wanted):
             raise UserError(f"there is no folder {wanted} with a model in it.")
         found = cached_model(wanted)
         return found if found is not None else download_model(wanted)

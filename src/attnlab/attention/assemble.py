@@ -3,6 +3,7 @@
 import hashlib
 import inspect
 from collections.abc import Callable
+from pathlib import Path
 
 from torch import nn
 
@@ -92,11 +93,16 @@ def supports_of(variant: type[nn.Module]) -> frozenset[str]:
     return declared
 
 
-def hash_of_users_files(settings: AttentionSettings) -> str | None:
-    """Hash the user's own files, to notice when they change; None if there are none."""
+def users_files(settings: AttentionSettings) -> list[Path]:
+    """Return the files of the user's own that an attention is made of."""
     references = [settings.name, *map(str, settings.options.values()), settings.positions]
     references += map(str, settings.position_options.values())
-    paths = [path for path in map(users_file, references) if path is not None]
+    return [path for path in map(users_file, references) if path is not None]
+
+
+def hash_of_users_files(settings: AttentionSettings) -> str | None:
+    """Hash the user's own files, to notice when they change; None if there are none."""
+    paths = users_files(settings)
     if not paths:
         return None
     digest = hashlib.sha256()

@@ -68,6 +68,8 @@ def hides_the_future(subject: Subject) -> str | None:
     """With a causal mask, a token feels nothing of those after it: a change of exactly 0."""
     leak = layer_leak(subject.layer(), tokens())
     declared = "causal" in subject.breaks
+    if leak.is_nan:
+        return leak.sentence()
     if leak.found and not declared:
         return _kind_of_leak(subject) + leak.sentence()
     if declared and not leak.found:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attnlab.cli.options import AsJson, RunsFolder, complete_run
+from attnlab.cli.options import AcceptChangedCode, AsJson, RunsFolder, complete_run
 from attnlab.cli.show import print_view, say_next
 from attnlab.errors import UserError
 
@@ -29,8 +29,12 @@ def ask(
         str | None, typer.Argument(help="The question; without it, you are prompted for questions.")
     ] = None,
     corpus: Annotated[
-        Path | None, typer.Option(help="For a .params file: the text that it was trained on.")
+        Path | None,
+        typer.Option(
+            help="For a .params file, or if it was moved: the text that the model was trained on."
+        ),
     ] = None,
+    accept_changed_code: AcceptChangedCode = False,
     samples: Annotated[
         int, typer.Option(min=1, help="Answers to sample, besides the most likely one.")
     ] = 32,
@@ -55,7 +59,12 @@ def ask(
     from attnlab.recipes.knowledge.ask import QASession
     from attnlab.runs.lookup import find_run
 
-    session = QASession(find_run(run, runs), corpus=str(corpus or ""), samples=samples)
+    session = QASession(
+        find_run(run, runs),
+        corpus=str(corpus or ""),
+        samples=samples,
+        accept_changed_code=accept_changed_code,
+    )
     if question is not None:
         _print(session, question, as_json=as_json)
         if show:

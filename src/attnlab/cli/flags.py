@@ -104,8 +104,9 @@ class Flag:
 def names_a_run(setting: "SettingField") -> bool:
     """Say whether a setting is the name or path of a run."""
     from attnlab.runs.lookup import RunReference
+    from attnlab.runs.references import reference_of
 
-    return any(isinstance(mark, RunReference) for mark in get_args(setting.annotation)[1:])
+    return isinstance(reference_of(setting.annotation), RunReference)
 
 
 def take_apart(annotation: Any) -> tuple[Any, str, bool]:
@@ -155,8 +156,10 @@ class Request:
         """Layer what was given over ``base``; with ``--settings``, print the result and stop."""
         from attnlab.config import to_yaml
         from attnlab.recipes.jobs import find_job
+        from attnlab.runs.references import absolute_settings
 
-        settings = self._with_found_runs(self.resolved(base or find_job(self.job).settings()))
+        layered = self.resolved(base or find_job(self.job).settings())
+        settings = absolute_settings(layered, self.runs)
         if self.show_settings:
             typer.echo(to_yaml(settings), nl=False)
             raise typer.Exit
@@ -167,18 +170,6 @@ class Request:
         from attnlab.config import resolve
 
         return resolve(base, file=self.config, flags=self.flags, sets=self.sets or ())
-
-    def _with_found_runs(self, settings: Any) -> Any:
-        """Put the path of a run in the place of its name, wherever settings name one."""
-        from attnlab.config import Given, describe, resolve
-        from attnlab.runs.lookup import where_a_run_is
-
-        found = {
-            setting.key: Given(where_a_run_is(name, self.runs), setting.key)
-            for setting in describe(type(settings))
-            if names_a_run(setting) and (name := reduce(getattr, setting.key.split("."), settings))
-        }
-        return resolve(settings, flags=found) if found else settings
 
     def runner(self) -> "Callable[[Any], Run | Study]":
         """Return what runs the job's settings; called by the caller, it adds no frame."""

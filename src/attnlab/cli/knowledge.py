@@ -144,6 +144,7 @@ job_command(
         PathArgument("questions"),
         PathFlag("start"),
         PathFlag("corpus"),
+        Flag("accept_changed_code"),
         *REPORTED,
         *TRAINING,
     ],
@@ -163,6 +164,7 @@ job_command(
         PathFlag("unseen"),
         PathFlag("corpus"),
         Flag("samples"),
+        Flag("accept_changed_code"),
     ],
     about="""Ask a run's model the questions of a file, and score it if the file has the answers.
 

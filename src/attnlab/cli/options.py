@@ -86,6 +86,13 @@ def complete_run(ctx: typer.Context, incomplete: str) -> list[str]:
 
 complete_attention = completing("attnlab.attention:ATTENTION")
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+AcceptChangedCode = Annotated[
+    bool,
+    typer.Option(
+        "--accept-changed-code",
+        help="Go on although the file of your own attention has changed since training.",
+    ),
+]
 
 
 def numbers(text: str, option: str, kind: Callable[[str], Number]) -> list[Number]:

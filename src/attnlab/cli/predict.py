@@ -9,11 +9,10 @@ import typer
 from attnlab.cli.options import AsJson
 from attnlab.cli.show import print_json, print_view
 from attnlab.errors import UserError
+from attnlab.runs.references import STANDARD_INPUT as PIPE
 
 if TYPE_CHECKING:
     from attnlab.cli.flags import Request
-
-PIPE = "-"
 
 Texts = Annotated[
     list[str] | None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attnlab.cli.options import AsJson, RunsFolder, complete_run
+from attnlab.cli.options import AcceptChangedCode, AsJson, RunsFolder, complete_run
 from attnlab.cli.show import say_next
 
 if TYPE_CHECKING:
@@ -47,8 +47,12 @@ def write(
         int | None, typer.Option(help="Length of each text.  [default: 200; > 0]")
     ] = None,
     corpus: Annotated[
-        Path | None, typer.Option(help="For a .params file: the text that it was trained on.")
+        Path | None,
+        typer.Option(
+            help="For a .params file, or if it was moved: the text that the model was trained on."
+        ),
     ] = None,
+    accept_changed_code: AcceptChangedCode = False,
     runs: RunsFolder = Path("runs"),
     as_json: AsJson = False,
 ) -> None:
@@ -71,10 +75,19 @@ def write(
     from attnlab.recipes.knowledge.write import WritingSession
     from attnlab.runs.lookup import find_run
 
-    session = WritingSession(find_run(run, runs), corpus=str(corpus or ""))
+    session = WritingSession(
+        find_run(run, runs), corpus=str(corpus or ""), accept_changed_code=accept_changed_code
+    )
+    for warning in session.warnings:
+        typer.echo(f"warning: {warning}", err=True)
     if as_json:
         for number, passage in enumerate(session.samples(prompt, settings), 1):
-            line = {"prompt": prompt, "sample": number, **asdict(passage)}
+            line = {
+                "prompt": prompt,
+                "sample": number,
+                **asdict(passage),
+                "warnings": session.warnings,
+            }
             typer.echo(json.dumps(line, ensure_ascii=False))
     else:
         _print(session, prompt, settings)

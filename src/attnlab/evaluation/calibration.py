@@ -8,7 +8,7 @@ likeliest other one.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
 from attnlab.evaluation.confidence import (
     Thresholds,
@@ -33,12 +33,15 @@ class Answer:
 
     text: str
     probability: float
-    verdict: Verdict
+    verdict: Verdict | Literal["not checked"]
+    """Not checked: the corpus, which would show whether a name was read, is missing or changed."""
     reason: str
     agreement: float
     """Share of drawn answers that are the same."""
     runners_up: Sequence[tuple[str, float]]
     """Other answers that were drawn, with their probability, the likeliest first."""
+    warnings: Sequence[str] = ()
+    """What is not as it was in training: the corpus, or the code of the attention."""
 
 
 def judge_confidence(splits: Mapping[str, Rows]) -> dict[str, Any]:

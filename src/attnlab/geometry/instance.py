@@ -16,6 +16,8 @@ from attnlab.geometry.shapes import Keys, Output, Values, Vector, Weights
 
 LARGEST = 1e100
 """Beyond it, products of coordinates overflow."""
+REAL = "biuf"
+"""What numpy calls the kinds of numbers that a float holds; of complex ones it would drop half."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +75,8 @@ def _has_rows(rows: Any) -> bool:
 
 
 def _numbers(source: Any, name: str, *, ndim: int) -> Float[np.ndarray, "..."]:
+    if isinstance(source, np.ndarray) and source.dtype.kind not in REAL:
+        raise UserError(f"{name} holds values of type {source.dtype}: only real numbers are read.")
     try:
         array = np.array(source, dtype=float)
     except (TypeError, ValueError) as error:

@@ -13,6 +13,7 @@ from jaxtyping import Bool, Float
 from scipy.special import ndtr, softmax
 
 from attnlab.errors import UserError
+from attnlab.geometry.instance import LARGEST
 
 LENGTH_VARIANCE = 0.5
 
@@ -59,8 +60,11 @@ def noisy_heads(
         raise UserError(
             f"{n_tokens} tokens and {draws} draws are not enough: at least 2 tokens and 1 draw."
         )
-    if alpha < 0 or not math.isfinite(beta):
-        raise UserError(f"alpha = {alpha:g} and beta = {beta:g}: alpha ≥ 0, beta a finite number.")
+    if not (0 <= alpha <= LARGEST and abs(beta) <= LARGEST):  # catches NaN too
+        raise UserError(
+            f"alpha = {alpha:g} and beta = {beta:g} are not possible: alpha from 0 to {LARGEST:g},"
+            f" beta from -{LARGEST:g} to {LARGEST:g}."
+        )
     generator = np.random.default_rng(seed)
     along = math.sqrt(alpha) * generator.normal(size=(draws, n_tokens, 2))  # k_i·μ_a and k_i·μ_b
     along[:, 0, 0] += 1 + math.sqrt(LENGTH_VARIANCE) * generator.normal(size=draws)

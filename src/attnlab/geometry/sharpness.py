@@ -28,8 +28,11 @@ def mass_at(beta: float, *, n_tokens: int, wanted: int = 2) -> float:
 
 def weight_of_plain_sum(width: int, *, n_tokens: int, wanted: int = 2) -> float:
     """Give the weight of each wanted key for q = k_a + k_b, which 1/√d keeps near 1/n."""
-    if width < 1:
-        raise UserError(f"a width of {width} is not possible: at least 1.")
+    if width < n_tokens:
+        raise UserError(
+            f"{n_tokens} keys of width {width} are not possible: at most as many as the width are"
+            " at right angles to each other. Give fewer tokens or a larger width."
+        )
     return mass_at(1 / math.sqrt(width), n_tokens=n_tokens, wanted=wanted) / wanted
 
 

@@ -124,7 +124,11 @@ def is_lowercase(folder: Path) -> bool:
     """Say whether texts are put into lower case; if no file says so, the vocabulary shows it."""
     path = folder / TOKENIZER
     said = read_json(path).get("do_lower_case") if path.is_file() else None
-    return bool(said) if said is not None else not CAPITAL.search(read_text(folder / VOCABULARY))
+    if said is None:
+        return not CAPITAL.search(read_text(folder / VOCABULARY))
+    if not isinstance(said, bool):
+        raise UserError(f"{path}: do_lower_case is {said!r}; write true or false, without quotes.")
+    return said
 
 
 def load_pretrained(

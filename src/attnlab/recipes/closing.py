@@ -43,13 +43,15 @@ def close_run(
     splits: Splits,
     train_gold: Sequence[str | None] = (),
     scores: Mapping[str, Mapping[str, Any]] | None = None,
+    warnings: Sequence[str] = (),
     **found: Any,
 ) -> None:
     """Write down what a run predicted and found; the record comes last and means finished.
 
     ``train_gold`` are the training answers; always giving the most common one is the baseline.
     Where none are known, the most common right answer is, which no constant answer can beat.
-    ``scores`` are those of splits whose rows are not answered right or wrong.
+    ``scores`` are those of splits whose rows are not answered right or wrong; ``warnings`` come
+    before what is found out here about the rows.
     """
     for split, rows in predictions.items():
         run.write_predictions(split, rows)
@@ -64,9 +66,12 @@ def close_run(
             "scores": {split: _score(rows, train_gold) for split, rows in labelled.items()}
             | dict(scores or {}),
             "warnings": [
-                warning
-                for split in labelled
-                for warning in (seen.warnings(split, hashes[split]) if seen else ())
+                *warnings,
+                *(
+                    warning
+                    for split in labelled
+                    for warning in (seen.warnings(split, hashes[split]) if seen else ())
+                ),
             ],
             "test": "evaluated once" if "test" in predictions else "none",
             "ledger": splits.ledger(),

@@ -1,13 +1,10 @@
 """The files that a run reads: hashed when it begins, refused if they have changed since."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
-from attnlab.attention.settings import AttentionSettings
 from attnlab.errors import UserError
 from attnlab.phases import phase
-from attnlab.registry import users_file
 from attnlab.runs.directory import Run
 from attnlab.runs.files import sha256_of_files
 
@@ -19,26 +16,6 @@ def need(value: str, what: str) -> None:
     """Refuse to begin without something."""
     if not value:
         raise UserError(f"there is nothing to do: give {what}.")
-
-
-def absolute_path(path: str) -> str:
-    """Write a path so that it is found from any folder; one that is not given stays so."""
-    return str(Path(path).expanduser().resolve()) if path else ""
-
-
-def absolute_attention(attention: AttentionSettings) -> AttentionSettings:
-    """Write the files of a user's attention or positions so that they are found from any folder."""
-    return replace(
-        attention,
-        name=_absolute_part(attention.name),
-        positions=_absolute_part(attention.positions),
-    )
-
-
-def _absolute_part(reference: str) -> str:
-    """Write ``path/to/file.py:Name`` with the whole path; a name of ours stays as it is."""
-    file = users_file(reference)
-    return f"{file.resolve()}:{reference.rpartition(':')[2]}" if file else reference
 
 
 @phase("hashing files")

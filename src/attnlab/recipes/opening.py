@@ -21,6 +21,8 @@ from attnlab.training.session import Session, open_session
 from attnlab.training.settings import TrainingSettings
 
 FUSED_FROM = "fused_attention_from"
+ATTENTION_FILES = "attention_files"
+"""Where a run keeps the hash of the user's own attention files."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ def _pin_attention(session: Session, attention: AttentionSettings, source: Run |
 
     fast_path.use(session.resolve_once(FUSED_FROM, decide))
     session.insist(
-        "attention_files",
+        ATTENTION_FILES,
         session.processes.from_lead(lambda: hash_of_users_files(attention)),
         what=f"the file of attention {attention.name!r}",
     )

@@ -7,7 +7,9 @@ from pathlib import Path
 
 from attnlab.evaluation.calibration import CALIBRATION, UNSEEN
 from attnlab.evaluation.held_out_text import SPLIT as HELD_OUT_TEXT
-from attnlab.runs.directory import CONFIG, Run
+from attnlab.recipes.files import HASHES
+from attnlab.runs.directory import CONFIG, RECORD, Run
+from attnlab.runs.files import sha256_of
 
 UNLABELLED = "unlabelled"
 RESERVED = (CALIBRATION, UNSEEN, HELD_OUT_TEXT, UNLABELLED)
@@ -30,16 +32,19 @@ class SeenRows:
     """Unlabelled text of masked training."""
     chose: Collection[str]
     """Rows of the split that chose the step."""
+    lost: str = ""
+    """The run that it started from, if that one is missing or another one by now."""
 
     @classmethod
     def of(cls, source: Run) -> "SeenRows":
         """Collect what a run saw, and what those saw that it started from."""
-        trained, read, chose = set[str](), set[str](), set[str]()
+        trained, read, chose, lost = set[str](), set[str](), set[str](), ""
         for run in _lineage(source):
+            lost = lost or _lost_start(run)
             trained |= set(run.rows("train"))
             read |= set(run.rows(UNLABELLED))
             chose |= set(run.rows(run.record.get("chosen_on", "")))
-        return cls(trained, read, chose)
+        return cls(trained, read, chose, lost)
 
     def warnings(self, split: str, hashes: Sequence[str]) -> list[str]:
         """Say what a score on these rows is not."""
@@ -56,6 +61,8 @@ class SeenRows:
         if chose:
             who = split if chose == n else f"{chose:,} of {n:,} rows"
             found.append(f"{who} chose the step: this score is optimistic")
+        if self.lost:
+            found.append(f"rows that {self.lost} was trained on are not counted: it is gone")
         return [f"{split}: {sentence}" for sentence in found]
 
 
@@ -67,5 +74,18 @@ def _lineage(run: Run) -> Iterator[Run]:
     settings = run.config["settings"]
     start, model = settings.get("start"), settings.get("model")
     earlier = Path(start) if start else Path(model).parent if isinstance(model, str) else None
-    if earlier and (earlier / CONFIG).is_file():
+    if earlier and (earlier / CONFIG).is_file() and not _lost_start(run):
         yield from _lineage(Run.open(earlier))
+
+
+def _lost_start(run: Run) -> str:
+    """Return the run that a run started from, if it is not there or not the same any more.
+
+    A file of weights, which needs a corpus, has no rows that could be lost.
+    """
+    settings, data = run.config["settings"], run.config["resolved"].get(HASHES, {})
+    start = settings.get("start") or ""
+    if not start or (settings.get("corpus") and not Path(start).is_dir()):
+        return ""
+    record = Path(start) / RECORD
+    return "" if record.is_file() and sha256_of(record) == data.get("start") else str(start)

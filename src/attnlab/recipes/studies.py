@@ -18,6 +18,7 @@ from attnlab.config import from_dict, to_dict, to_yaml
 from attnlab.errors import BusyError, UserError
 from attnlab.recipes.jobs import find_job
 from attnlab.runs.directory import Run, RunPlace
+from attnlab.runs.references import absolute_settings
 from attnlab.runs.study import STUDY, Study, StudyOutcome
 from attnlab.training.distributed import Processes, join_processes
 
@@ -61,6 +62,7 @@ class StudyPlan(Generic[SettingsT]):
 
     def __call__(self, job: str, settings: Any, *, place: RunPlace, console: Console) -> Study:
         """Run every cell that is not finished, in the order of their needs; resumes by itself."""
+        settings = absolute_settings(settings, place.root)  # and so are those of its cells
         # however a user writes the path, it is the same study
         path = place.path(job, to_dict(settings)).resolve()
         done = Finished(path, {})

@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # listing runs must not wait for numpy
     from attnlab.evaluation.calibration import Answer
 
 LONGEST_SHOWN = 100
-VERDICT_COLORS = {"retrieved": "green", "unsure": "yellow", "made up": "red"}
+VERDICT_COLORS = {"retrieved": "green", "unsure": "yellow", "made up": "red", "not checked": "red"}
 
 
 def run_state(run: Run) -> str:
@@ -103,6 +103,7 @@ def answer_view(answer: "Answer") -> RenderableType:
     if answer.runners_up:
         others = ", ".join(f"{text} {percent(likely)}" for text, likely in answer.runners_up)
         lines.append(Text(f"also sampled: {others}"))
+    lines += [Text(f"warning: {warning}", "yellow") for warning in answer.warnings]
     return Group(*lines)
 
 

@@ -12,6 +12,7 @@ finds the same folder: it resumes an unfinished run, and shows the result of a f
 """
 
 import json
+import math
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,6 +34,8 @@ from attnlab.runs.folders import (
 from attnlab.runs.lock import LOCK, hold
 
 SCORE = {"metric", "value", "n", "interval"}
+SHARES = ("accuracy", "f1")
+"""Metrics from 0 to 1; any other is at least 0."""
 CONFIG, METRICS, RECORD = "config.json", "metrics.jsonl", "record.json"
 
 
@@ -117,7 +120,9 @@ class Run:
             if not _is_score(score):
                 wanted = ", ".join(sorted(SCORE))
                 place = f"scores.{split}" if split else "scores"
-                raise DamagedFileError(f"{self.path / RECORD}: {place} lacks some of {wanted}.")
+                raise DamagedFileError(
+                    f"{self.path / RECORD}: {place} lacks some of {wanted}, or one is impossible."
+                )
         return record
 
     def check(self) -> None:
@@ -214,6 +219,11 @@ def _is_score(score: Any) -> bool:
     if not isinstance(score, dict) or not score.keys() >= SCORE:
         return False
     numbers = score["interval"] if isinstance(score["interval"], list) else []
-    return len(numbers) == 2 and all(
-        isinstance(number, int | float) for number in (*numbers, score["value"], score["n"])
+    numbers = [*numbers, score["value"]]
+    most = 1 if score["metric"] in SHARES else math.inf
+    return (
+        len(numbers) == 3
+        and all(isinstance(number, int | float) and 0 <= number <= most for number in numbers)
+        and isinstance(score["n"], int)
+        and score["n"] >= 0
     )

@@ -10,6 +10,7 @@ from typing import Any
 
 from attnlab.errors import UserError, did_you_mean
 from attnlab.runs.files import naming_the_path, to_json, write_synced
+from attnlab.runs.references import absolute_path
 
 FORMAT = 2
 """How runs are kept; 1 had no hashes of rows, and other names in predictions and records."""
@@ -88,12 +89,22 @@ def refuse_other_settings(what: str, there: Mapping[str, Any], wanted: Mapping[s
     """Refuse a run or study of the same name that is of another job or has other settings."""
     as_stored = json.loads(json.dumps(wanted))
     changes = differences({key: there.get(key) for key in wanted}, as_stored)
-    listed = "; ".join(f"{key}: {old!r} there, {new!r} now" for key, old, new in changes)
+    listed = "; ".join(
+        f"{key}: {old!r} there, {new!r} now"
+        for key, old, new in changes
+        if not _is_same_path(old, new)
+    )
     if listed:
         raise UserError(
             f"the {what} exists with other settings ({listed}). Choose another --name, or delete"
             " that folder."
         )
+
+
+def _is_same_path(old: Any, new: Any) -> bool:
+    """Say whether two texts are one path: a model's folder that is gone now looks like a name."""
+    both_texts = isinstance(old, str) and isinstance(new, str)
+    return both_texts and bool(old and new) and absolute_path(old) == absolute_path(new)
 
 
 def differences(old: Any, new: Any, path: str = "") -> Iterable[tuple[str, Any, Any]]:

@@ -6,17 +6,22 @@ from pathlib import Path
 from attnlab.errors import UserError
 from attnlab.runs.directory import CONFIG
 from attnlab.runs.folders import folders_in, no_such_run
+from attnlab.runs.references import FileReference, absolute_path
 from attnlab.runs.study import STUDY
 
 RUNS, VARIABLE = Path("runs"), "ATTNLAB_RUNS"
 
 
-class RunReference:
+class RunReference(FileReference):
     """Marks a setting that names a run: ``run: Annotated[str, RunReference()]``.
 
     A name is looked up in the folder of runs; the setting then holds the absolute path, so that the
     same command finds the same run from any folder.
     """
+
+    def absolute(self, value: str, runs: Path) -> str:
+        """Return where the run or the file of weights is, or would be."""
+        return where_a_run_is(value, runs)
 
 
 def default_root() -> Path:
@@ -37,15 +42,15 @@ def find_run(name: str, root: Path) -> Path:
 
 
 def where_a_run_is(name: str, root: Path) -> str:
-    """Return the absolute path of a run, or where it would be: a finished job outlives its source.
+    """Return the absolute path of a run or file of weights, or where a run would be.
 
-    A file of weights stays as it was typed, as other files do.
+    A finished job outlives its source.
     """
     try:
         path = find_run(name, root)
     except UserError:
         return str((Path(name) if os.sep in name else root / name).resolve())
-    return str(path.resolve()) if path.is_dir() else name
+    return str(path.resolve()) if path.is_dir() else absolute_path(str(path))
 
 
 def names_in(root: Path) -> list[str]:

@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import torch
+from torch import nn
+from torch.nn.modules.dropout import _DropoutNd
 
 from attnlab.errors import DamagedFileError, StoppedError, UserError
 from attnlab.phases import phase, shown_by
@@ -231,6 +233,7 @@ class Training:
             self.optimization.load(checkpoint.optimizer, saved.pop("optimization"))
             self.state = TrainingState(**saved)
             self.session.say(f"resumed at step {step:,} of {self.steps:,}")
+            self.session.say_other_processes(has_dropout=has_dropout(self.task.model))
             self._forget_a_lost_best()
         self.task.model.train()
 
@@ -253,6 +256,11 @@ class Training:
             seconds_per_step=lambda: seconds_per_step(self.task, self.settings, self.session),
         )
         return int(self.session.resolve_once("steps", lambda: steps))
+
+
+def has_dropout(model: nn.Module) -> bool:
+    """Say whether a model drops activations in training, by a layer of torch's or ours."""
+    return any(isinstance(m, _DropoutNd) and m.p > 0 for m in model.modules())
 
 
 def train(task: Task[Any], settings: TrainingSettings, session: Session) -> TrainingState:

@@ -15,6 +15,8 @@ from attnlab.training.distributed import Processes, join_processes
 from attnlab.training.hardware import Hardware, refuse_other_precision
 from attnlab.training.settings import TrainingSettings
 
+PROCESSES = "processes"
+"""Where a run keeps the number of processes it was begun with."""
 THREADS = "threads"
 """Where a run that trains keeps the number of threads it was begun with."""
 
@@ -39,10 +41,29 @@ class Session:
         if begun_with != value:
             raise self.run.has_changed(what)
 
+    def say_other_processes(self, *, has_dropout: bool) -> None:
+        """Tell the user what going on with another number of processes changes."""
+        begun_with, now = self.run.config["resolved"][PROCESSES], self.processes.size
+        if begun_with != now:
+            what = (
+                "dropout drops other activations, so the result is that of another run, as after a"
+                " change of the seed"
+                if has_dropout
+                else "the result is equal up to rounding, not bit for bit"
+            )
+            self.say(
+                f"{self.run.name} was begun with {_counted(begun_with)} and goes on with {now}:"
+                f" {what}."
+            )
+
     def say(self, text: str) -> None:
         """Show a notice to the user."""
         if self.console:
             self.console.print(text, highlight=False, soft_wrap=True)
+
+
+def _counted(processes: int) -> str:
+    return "1 process" if processes == 1 else f"{processes} processes"
 
 
 def _take_back_if_it_never_began(run: Run) -> Callable[..., None]:
@@ -79,10 +100,5 @@ def open_session(
         )
         used = hardware.use(choice, threads=threads)
         session = Session(run, processes, used, console if processes.lead else None)
-        begun_with = session.resolve_once("processes", lambda: processes.size)
-        if begun_with != processes.size:
-            session.say(
-                f"{run.name} was begun with {begun_with} processes and goes on with"
-                f" {processes.size}: equal up to rounding, not bit for bit."
-            )
+        session.resolve_once(PROCESSES, lambda: processes.size)
         yield session

@@ -10,6 +10,7 @@ from types import ModuleType
 from torch import Tensor, nn
 
 from attnlab.attention.assemble import supports_of, variant_class
+from attnlab.attention.contract import AttentionMask
 from attnlab.checks.findings import FAILURES, Finding, describe_failure
 from attnlab.checks.mutants import MUTANTS, NO_BUG, class_with, functions_with
 from attnlab.checks.parity import compare_with
@@ -77,6 +78,22 @@ def _unusable(variant: type[nn.Module], subject: Subject) -> Finding | None:
     if not isinstance(getattr(output, "out", None), Tensor):
         kind = type(output).__name__
         return Finding("is called", f"forward returns {kind}: return AttentionOutput(out, weights)")
+    try:
+        return _not_finite(subject)
+    except FAILURES:
+        return None  # with another mask it cannot be called, which the promises will say
+
+
+def _not_finite(subject: Subject) -> Finding | None:
+    """Say where an output is infinite or not a number: compared with itself, it seems to differ."""
+    layer = subject.layer()
+    for causal in subject.kinds:
+        out = layer(tokens(), mask=AttentionMask(causal=causal)).out.detach()
+        if bad := (~out.isfinite()).nonzero().tolist():
+            value, place = float(out[tuple(bad[0])]), ", ".join(map(str, bad[0]))
+            which = "a causal" if causal else "no"
+            sentence = f"with {which} mask, {len(bad)} of {out.numel()} outputs are not finite:"
+            return Finding("is finite", f"{sentence} out[{place}] is {value}")
     return None
 
 

@@ -1,5 +1,6 @@
 """Reads the keys, values and matrices of a question from files, and has it explained."""
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -33,11 +34,15 @@ def load(
 
 def make_request(answer: str | None, *, error: float, tolerance: float) -> Request:
     """Check what is required of a query and of an answer."""
-    if not tolerance > 0:
-        raise UserError(f"--tolerance {tolerance:g} is not possible: above 0, as 0.05.")
+    _check_tolerance(tolerance)
     if not 0 < error < 1:
         raise UserError(f"--error {error:g} is not possible: between 0 and 1, both excluded.")
     return Request(error, answer, tolerance)
+
+
+def _check_tolerance(tolerance: float) -> None:
+    if not 0 < tolerance < math.inf:  # refuses NaN too
+        raise UserError(f"--tolerance {tolerance:g} is not possible: above 0 and finite, as 0.05.")
 
 
 def argmax(instance: Instance, query: str | None, *, is_default: bool) -> Explanation:
@@ -51,6 +56,7 @@ def argmax(instance: Instance, query: str | None, *, is_default: bool) -> Explan
 
 def kqv(beta: float, files: Sequence[Path | None], *, tolerance: float) -> Explanation:
     """Self-attention without matrices, then with K, Q and V: the construction's or from files."""
+    _check_tolerance(tolerance)
     if not any(files):
         return explain_kqv(beta, tolerance=tolerance)
     made = construction()
@@ -66,6 +72,7 @@ def subspaces(
     first: Path | None, second: Path | None, *, proposed: Path | None, tolerance: float
 ) -> Explanation:
     """The matrices that take one vector out of a sum and out of a mean."""
+    _check_tolerance(tolerance)
     if (first is None) != (second is None):
         raise UserError("give both --first and --second, or neither.")
     a, b = np.array(BASIS_A), np.array(BASIS_B)

@@ -7,20 +7,17 @@ tokens' loss, a seed. The cells of a seed learn from the same labelled texts.
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
 
-from attnlab.assets.datasets import is_name
 from attnlab.assets.models import find_model
 from attnlab.data.classes import stratified
 from attnlab.errors import UserError
 from attnlab.models.bert_format import read_bert
 from attnlab.randomness import rng
 from attnlab.recipes.classify.classifier import check_fits, read_words
-from attnlab.recipes.classify.settings import ClassifySettings, LabelBudgetSettings
+from attnlab.recipes.classify.settings import LabelBudgetSettings
 from attnlab.recipes.classify.streams import unlabelled_rows
 from attnlab.recipes.classify.texts import fetch_texts, read_texts
 from attnlab.recipes.classify.train import need_texts_and_model
-from attnlab.recipes.files import absolute_path
 from attnlab.recipes.studies import Cell, Finished, StudyPlan
 from attnlab.runs.study import StudyOutcome
 from attnlab.training.length import parse_length
@@ -32,7 +29,7 @@ def plan(settings: LabelBudgetSettings, finished: Finished) -> Sequence[Cell]:
     """Train once per number of labels, weight and seed; those to be compared follow each other."""
     if not finished.runs:
         _check(settings)
-    base = with_absolute_paths(settings.base)
+    base = settings.base
     n_texts = len(read_texts(replace(base, labels=0)).train)
     cells = []
     for labels, alpha, seed in product(settings.labels, settings.alphas, range(settings.seeds)):
@@ -49,23 +46,6 @@ def plan(settings: LabelBudgetSettings, finished: Finished) -> Sequence[Cell]:
 def close(settings: LabelBudgetSettings, finished: Finished) -> StudyOutcome:
     """Compare all runs."""
     return StudyOutcome(list(finished.runs), notes=[_note(settings)])
-
-
-def with_absolute_paths(settings: ClassifySettings) -> ClassifySettings:
-    """Write the files of settings so that they are found from any folder."""
-    text, model = settings.masked.text, Path(settings.model).expanduser()
-    return replace(
-        settings,
-        train=_absolute(settings.train),
-        dev=_absolute(settings.dev),
-        test=_absolute(settings.test),
-        model=absolute_path(settings.model) if model.is_dir() else settings.model,
-        masked=replace(settings.masked, text=absolute_path(text)),
-    )
-
-
-def _absolute(reference: str) -> str:
-    return reference if is_name(reference) else absolute_path(reference)
 
 
 def _length(length: str, n_labels: int, settings: LabelBudgetSettings) -> str:

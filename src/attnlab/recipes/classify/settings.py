@@ -6,7 +6,10 @@ from typing import Annotated
 from annotated_types import Ge, Gt, Interval, Len
 
 from attnlab.assets.catalogue import DEFAULT_DATA, DEFAULT_MODEL
+from attnlab.assets.datasets import DatasetReference
+from attnlab.assets.models import ModelReference
 from attnlab.runs.lookup import RunReference
+from attnlab.runs.references import FileReference
 from attnlab.training.settings import OptimizerSettings, ScheduleSettings, TrainingSettings
 
 MODEL = "model"
@@ -25,7 +28,7 @@ FINE_TUNING = TrainingSettings(
 class MaskedSettings:
     """Masked language modelling on unlabelled text, trained jointly with the classifier."""
 
-    text: str = ""
+    text: Annotated[str, FileReference()] = ""
     """File of unlabelled text, one per line; without it, only the classifier is trained."""
     alpha: Annotated[float, Ge(0)] = 0.5
     """Weight of the masked-token loss relative to the classification loss; 0 turns it off."""
@@ -41,18 +44,18 @@ class MaskedSettings:
 class ClassifySettings:
     """Everything about ``attnlab classify train``."""
 
-    model: str = DEFAULT_MODEL
+    model: Annotated[str, ModelReference()] = DEFAULT_MODEL
     """Folder of a pretrained BERT in the hub's layout, or its name: `attnlab assets list` shows
     those that need no hub."""
-    train: str = DEFAULT_DATA
+    train: Annotated[str, DatasetReference()] = DEFAULT_DATA
     """File of labelled text: .csv (label, text), .tsv (text, label) or .jsonl; or a dataset of
     `attnlab assets list`."""
-    dev: str = ""
+    dev: Annotated[str, DatasetReference()] = ""
     """File of labelled text that chooses which step is kept. Without one, the dataset's own dev,
     else a share of the training texts."""
     dev_share: Annotated[float, Interval(ge=0, le=0.5)] = 0.1
     """Share of the training texts to set aside as dev if there is no other; 0 trains on all."""
-    test: str = ""
+    test: Annotated[str, DatasetReference()] = ""
     """File of text, with or without labels; evaluated once, at the end."""
     columns: tuple[str, ...] = ()
     """Columns of .csv and .tsv files, if neither a header nor their number identifies them: label,
@@ -81,7 +84,7 @@ class PredictSettings:
 
     run: Annotated[str, RunReference()] = ""
     """The finished run whose classifier to use."""
-    texts: str = ""
+    texts: Annotated[str, DatasetReference()] = ""
     """File of texts, with or without labels; a dataset's split, as boolq:dev; - for one text per
     line on standard input."""
     columns: tuple[str, ...] = ()

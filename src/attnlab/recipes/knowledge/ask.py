@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import torch
 from jaxtyping import Float
@@ -25,6 +26,10 @@ NO_ONE_HELD_OUT = (
     "no training people were held out, so its confidence cannot be judged; pretrain with"
     " --held-out 0.1"
 )
+NAMES_ARE_LOST = (
+    "it would be made up if the model has read nothing about a person of that name; give the"
+    " unchanged corpus with --corpus"
+)
 
 
 @dataclass(frozen=True)
@@ -42,8 +47,15 @@ class Looks:
 class QASession:
     """A saved language model that answers one question after the other."""
 
-    def __init__(self, path: Path, *, corpus: str = "", samples: int = 32) -> None:
-        saved = open_saved(path, corpus=corpus)
+    def __init__(
+        self,
+        path: Path,
+        *,
+        corpus: str = "",
+        samples: int = 32,
+        accept_changed_code: bool = False,
+    ) -> None:
+        saved = open_saved(path, corpus=corpus, accept_changed_code=accept_changed_code)
         self.hardware = computing_like(saved.run)
         self.lm: LanguageModel = saved.load()
         self.hardware.place(self.lm.model)
@@ -53,6 +65,8 @@ class QASession:
         known = [row["was_read"] for row in rows if "was_read" in row]
         has_names = not known or sum(known) > len(known) / 2
         self.names = names_of(saved.corpus) if has_names and has_entries(saved.corpus) else None
+        self.names_are_lost = has_names and bool(saved.lost_corpus)
+        self.warnings = saved.warnings
         self.thresholds: Thresholds | None = (
             choose_thresholds(column(rows, "confidence"), right(rows)) if rows else None
         )
@@ -72,6 +86,7 @@ class QASession:
             reason,
             agreement(row["prediction"], drawn)["agreement"],
             sorted(others.items(), key=lambda pair: -pair[1])[:RUNNERS_UP],
+            self.warnings,
         )
 
     def looks(self, text: str) -> Looks:
@@ -93,13 +108,16 @@ class QASession:
             [layer[0].float().cpu() for layer in weights],
         )
 
-    def _verdict(self, text: str, confidence: float) -> tuple[Verdict, str]:
+    def _verdict(
+        self, text: str, confidence: float
+    ) -> tuple[Verdict | Literal["not checked"], str]:
         if self.names is not None and named_in(text, self.names) is None:
             return "made up", "the corpus has nothing about a person of that name"
-        if self.thresholds is None:
-            return "unsure", NO_ONE_HELD_OUT
-        verdict = self.thresholds.verdict(confidence)
-        return verdict, _reason(verdict, self.thresholds)
+        verdict = self.thresholds.verdict(confidence) if self.thresholds else "unsure"
+        if self.names_are_lost and verdict != "made up":
+            return "not checked", NAMES_ARE_LOST
+        reason = _reason(verdict, self.thresholds) if self.thresholds else NO_ONE_HELD_OUT
+        return verdict, reason
 
 
 def _reason(verdict: Verdict, thresholds: Thresholds) -> str:

@@ -33,10 +33,12 @@ def examine(
     samples: int,
     corpus: Sequence[str],
     calibration: Sequence[dict[str, Any]] = (),
+    is_lost: bool = False,
 ) -> Examination:
     """Ask everything, look at the doubts, and judge them.
 
     ``calibration`` are answers about held-out training people from before, if none are asked now.
+    Of a corpus that ``is_lost``, nobody knows whom it is about.
     """
     names = names_of(corpus) if has_entries(corpus) else None
     answers: dict[str, Sequence[dict[str, Any]]] = {
@@ -47,7 +49,7 @@ def examine(
     if calibration:
         before[CALIBRATION] = calibration
     confidence = judge_confidence(before | answers)
-    if UNSEEN in answers:
+    if UNSEEN in answers and not is_lost:
         confidence["name_parts"] = name_parts(lm, answers[UNSEEN], names or frozenset())
     return Examination(answers, confidence)
 

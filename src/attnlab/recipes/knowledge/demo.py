@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 from attnlab.attention.settings import AttentionSettings
-from attnlab.recipes.files import absolute_attention
 from attnlab.recipes.knowledge.settings import (
     DemoSettings,
     FinetuneSettings,
@@ -31,7 +30,6 @@ def plan(settings: DemoSettings, finished: Finished) -> Sequence[Cell]:
     """Make a world; then guess, learn from its questions alone, and read about its people."""
     for length in (settings.training.length, settings.questions_length):
         parse_length(length)  # a mistake in either is found before anything is trained
-    size = replace(settings.model, attention=absolute_attention(settings.model.attention))
     corpus, train, dev, test, unseen = (
         finished.path(WORLD, name) for name in (CORPUS, TRAIN, DEV, TEST, UNSEEN)
     )
@@ -41,14 +39,14 @@ def plan(settings: DemoSettings, finished: Finished) -> Sequence[Cell]:
         "dev": dev,
         "test": test,
         "held_out": settings.held_out,
-        "model": size,
+        "model": settings.model,
         "batch_tokens": settings.batch_tokens,
     }
     alone = replace(settings.training, length=settings.questions_length)
     reading = PretrainSettings(**common, training=settings.training)
     unseen = unseen if settings.world.unwritten else ""
     recall = replace(reading, unseen=unseen, samples=settings.samples)
-    model = replace(size, attention=AttentionSettings("synthesizer"))
+    model = replace(settings.model, attention=AttentionSettings("synthesizer"))
     needs = (WORLD,)
     return [
         Cell(WORLD, "knowledge-world", settings.world),

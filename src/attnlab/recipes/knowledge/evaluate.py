@@ -28,15 +28,23 @@ def run_evaluate(job: str, settings: EvaluateSettings, *, place: RunPlace, conso
     if settings.unseen:
         files["unseen"] = Path(settings.unseen)
     asked = files | {"run": file_of(Path(settings.run))}
+    if settings.corpus:
+        asked["corpus"] = Path(settings.corpus)
     if done := finished_run(job, settings, place=place, files=asked):
         return done
     eval_splits = {
         split_named_after(path) if name == "test" else name: read_questions(path)
         for name, path in files.items()
     }
-    saved = open_saved(Path(settings.run), corpus=settings.corpus)
+    saved = open_saved(
+        Path(settings.run),
+        corpus=settings.corpus,
+        accept_changed_code=settings.accept_changed_code,
+    )
     inputs = Inputs(asked, saved.size.attention, saved.run)
     with open_run(job, settings, inputs, place=place, console=console) as session:
+        for warning in saved.warnings:
+            session.say(f"warning: {warning}")
         session.insist("context", saved.context_sha256(), what=f"what {settings.run} has read")
         lm = saved.load()
         for questions in eval_splits.values():
@@ -59,12 +67,18 @@ def _answer(
     session.hardware.place(lm.model)
     with inference(lm.model, session.hardware):
         found = examine(
-            lm, eval_splits, samples=samples, corpus=saved.corpus, calibration=saved.calibration
+            lm,
+            eval_splits,
+            samples=samples,
+            corpus=saved.corpus,
+            calibration=saved.calibration,
+            is_lost=bool(saved.lost_corpus),
         )
     close_run(
         session.run,
         found.answers,
         splits=replace(question_splits(eval_splits), source=saved.run),
+        warnings=saved.warnings,
         confidence=found.confidence,
         file_split=next(iter(eval_splits)),
     )

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from attnlab.data.settings import WorldSettings
-from attnlab.recipes.files import absolute_attention
 from attnlab.recipes.knowledge.settings import (
     ExtractionSettings,
     FinetuneSettings,
@@ -67,7 +66,7 @@ def _cells(name: str, settings: ExtractionSettings, finished: Finished) -> Itera
         corpus=finished.path(world, CORPUS),
         tokenizer=settings.tokenizer,
         objective=ObjectiveSettings(objective),
-        model=replace(settings.model, attention=absolute_attention(settings.model.attention)),
+        model=settings.model,
         batch_tokens=settings.batch_tokens,
         training=settings.pretraining,
     )

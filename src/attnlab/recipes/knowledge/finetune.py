@@ -38,12 +38,16 @@ def run_finetune(job: str, settings: FinetuneSettings, *, place: RunPlace, conso
         texts, seed = read_texts(settings), settings.training.seed
         lm = saved.load() if saved else _new(settings, texts, session)
         # a new model has read nothing: the corpus gave it characters only
-        texts = replace(texts, corpus=saved.corpus if saved else ())
+        lost = bool(saved and saved.lost_corpus)
+        texts = replace(texts, corpus=saved.corpus if saved else (), has_lost_corpus=lost)
+        warnings = saved.warnings if saved else []
+        for warning in warnings:
+            session.say(f"warning: {warning}")
         rows_of = _rows(settings, texts, lm)
         rows = Epochs(rows_of, size=tokens_per_batch(settings.batch_tokens), seed=seed)
         lm_training = LanguageModelTraining(lm, texts, rows, session)
         state = train(lm_training.task(settings.training), settings.training, session)
-        lm_training.close(state, samples=settings.samples)
+        lm_training.close(state, samples=settings.samples, warnings=warnings)
         return session.run
 
 
@@ -53,7 +57,12 @@ def _start(settings: FinetuneSettings) -> Saved | None:
         return None
     _refuse_another_size(settings)
     dropout = settings.model.dropout
-    saved = open_saved(Path(settings.start), corpus=settings.corpus, dropout=dropout)
+    saved = open_saved(
+        Path(settings.start),
+        corpus=settings.corpus,
+        dropout=dropout,
+        accept_changed_code=settings.accept_changed_code,
+    )
     if settings.held_out and not saved.kept_back(Path(settings.questions), settings.held_out):
         raise UserError(
             f"held_out = {settings.held_out} would evaluate on questions that {settings.start} may"

@@ -63,9 +63,9 @@ class LanguageModelTraining:
         evaluate = partial(self._evaluate, chooses=training.patience > 0)
         return NextToken(self.lm.model, self.rows, evaluate=evaluate)
 
-    def close(self, state: TrainingState, *, samples: int) -> None:
+    def close(self, state: TrainingState, *, samples: int, warnings: Sequence[str] = ()) -> None:
         """Answer every split and close the run."""
-        self.session.processes.from_lead(lambda: self._close(state, samples))
+        self.session.processes.from_lead(lambda: self._close(state, samples, warnings))
 
     def _evaluate(self, *, chooses: bool) -> Evaluation | None:
         """Measure on the way; if it ``chooses`` the best step, then by what is held out alone."""
@@ -103,11 +103,17 @@ class LanguageModelTraining:
                 logged[f"{split}_loss"] = fmean(column(answers, "loss"))
         return logged
 
-    def _close(self, state: TrainingState, samples: int) -> None:
+    def _close(self, state: TrainingState, samples: int, warnings: Sequence[str]) -> None:
         lm, texts = self.lm, self.texts
         leak = lm.leak(self.leak_rows, seconds=seconds_after_training(state.seconds))
         with inference(lm.model, self.session.hardware):
-            found = examine(lm, texts.eval_splits, samples=samples, corpus=texts.corpus)
+            found = examine(
+                lm,
+                texts.eval_splits,
+                samples=samples,
+                corpus=texts.corpus,
+                is_lost=texts.has_lost_corpus,
+            )
             read = self.held_out_text.predictions(lm)
         lm.save(self.session.run)
         close_run(
@@ -116,9 +122,10 @@ class LanguageModelTraining:
             splits=texts.splits([row["input"] for row in read]),
             scores={HELD_OUT_TEXT: self._text_score(read)} if read else {},
             train_gold=[question.answer for question in texts.train],
+            warnings=warnings,
             confidence=found.confidence,
             leak=leak.to_dict(),
-            has_read=bool(texts.corpus),
+            has_read=bool(texts.corpus) or texts.has_lost_corpus,
             steps_per_epoch=self.rows.per_epoch,
             **state.summary(),
             chosen_on=self._chooser if state.best_step is not None else LAST_STEP,

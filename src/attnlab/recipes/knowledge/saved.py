@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from attnlab.attention.assemble import hash_of_users_files, users_files
 from attnlab.data.knowledge_files import read_corpus
 from attnlab.errors import UserError
+from attnlab.evaluation.calibration import CALIBRATION
 from attnlab.models.sizes import ModelSettings
+from attnlab.recipes.files import HASHES
 from attnlab.recipes.knowledge.language_model import (
     LanguageModel,
     language_model_of_params,
@@ -17,8 +20,11 @@ from attnlab.recipes.knowledge.language_model import (
 )
 from attnlab.recipes.knowledge.running_text import running_text_read_by
 from attnlab.recipes.knowledge.texts import characters_of
+from attnlab.recipes.opening import ATTENTION_FILES
 from attnlab.runs.directory import RECORD, Run
 from attnlab.runs.files import sha256_of, to_json
+
+NOT_CHECKED = "whether the model has read a name is not checked"
 
 
 @dataclass(frozen=True)
@@ -35,6 +41,16 @@ class Saved:
     """The run that it is of, if it is of one."""
     learned: tuple[str, float] | None = None
     """Hash of the questions it has learned from, and the share of them that was held out."""
+    lost_corpus: str = ""
+    """Why it is not known any more what it has read; empty if it is known."""
+    changed_code: str = ""
+    """Which code of its attention has changed since, if the user accepts that."""
+
+    @property
+    def warnings(self) -> list[str]:
+        """What its answers suffer from."""
+        lost = self.lost_corpus and f"{self.lost_corpus}: {NOT_CHECKED}"
+        return [warning for warning in (lost, self.changed_code) if warning]
 
     def kept_back(self, questions: Path, held_out: float) -> bool:
         """Whether holding out this share of some questions asks none that it has learned."""
@@ -47,20 +63,28 @@ class Saved:
         return hashlib.sha256(to_json([list(self.corpus), list(self.calibration)])).hexdigest()
 
 
-def open_saved(path: Path, *, corpus: str = "", dropout: float = 0.0) -> Saved:
-    """Find a language model; a file needs the corpus that its characters come from."""
+def open_saved(
+    path: Path, *, corpus: str = "", dropout: float = 0.0, accept_changed_code: bool = False
+) -> Saved:
+    """Find a language model; a file needs the corpus that its characters come from.
+
+    A run knows its own corpus: giving it says where it is by now.
+    """
     if path.is_file():
         return _file(path, corpus, dropout)
-    if corpus:
-        raise UserError(f"corpus = {corpus} does not go with the run {path}, which knows its own.")
     run = Run.open(path)
+    size = saved_size(run)
+    changed_code = _changed_code(run, size, accepted=accept_changed_code)
+    read, lost = _read_by(run, corpus)
     return Saved(
         lambda: load_language_model(run),
-        saved_size(run),
-        _read_by(run),
-        run.predictions("held_out") if run.has_predictions("held_out") else [],
+        size,
+        read,
+        run.predictions(CALIBRATION) if CALIBRATION in run.record["scores"] else [],
         run,
         _learned_by(run),
+        lost,
+        changed_code,
     )
 
 
@@ -80,23 +104,57 @@ def _file(path: Path, corpus: str, dropout: float) -> Saved:
     return Saved(lambda: lm, lm.size, lines, [])
 
 
-def _read_by(run: Run) -> Sequence[str]:
-    """Return the corpus of a run, or of the one it started from, if it is still what it was.
+def _read_by(run: Run, corpus: str) -> tuple[Sequence[str], str]:
+    """Return what a run, or the one it started from, has read; or why that is not known any more.
 
-    A model that was only finetuned has read none: its corpus gave it characters.
+    ``corpus`` is where the file is by now, if the user says so. A model that was only finetuned has
+    read none: its corpus gave it characters.
     """
-    settings, resolved = run.config["settings"], run.config["resolved"]
+    settings, data = run.config["settings"], run.config["resolved"].get(HASHES, {})
     start = settings.get("start", "")
-    if start and Path(start).is_dir():
-        return _read_by(Run.open(Path(start)))
-    path = Path(settings.get("corpus", ""))
-    if not path.is_file() or not run.record["has_read"]:
-        return []
-    unchanged = resolved.get("data", {}).get("corpus") == sha256_of(path)
-    if not unchanged:
-        return []
+    if start and (Path(start).is_dir() or not settings["corpus"]):
+        lost = _lost(f"the run {start}", Path(start) / RECORD, data.get("start"), run)
+        return ([], lost) if lost else _read_by(Run.open(Path(start)), corpus)
+    path = Path(corpus or settings.get("corpus", ""))
+    lost = _lost(f"the corpus {path}", path, data.get("corpus"), run)
+    if corpus and (lost or not run.record["has_read"]):
+        raise UserError(
+            f"corpus = {corpus} does not go with the run {run.path}: it is not the text that the"
+            " run has read."
+        )
+    if lost or not run.record["has_read"]:
+        return [], lost if run.record["has_read"] else ""
     running = running_text_read_by(run, path)
-    return read_corpus(path) if running is None else running
+    return (read_corpus(path) if running is None else running), ""
+
+
+def _lost(what: str, path: Path, sha256: str | None, run: Run) -> str:
+    """Say why a file is not what a run was begun with; nothing if it is."""
+    if not path.is_file():
+        return f"{what} is missing"
+    return "" if sha256_of(path) == sha256 else f"{what} has changed since {run.name} was begun"
+
+
+def _changed_code(run: Run, size: ModelSettings, *, accepted: bool) -> str:
+    """Refuse a user's attention that is not the one a run was trained with, or say so."""
+    then, now = run.config["resolved"].get(ATTENTION_FILES), hash_of_users_files(size.attention)
+    if then == now:
+        return ""
+    files = ", ".join(map(str, users_files(size.attention)))
+    changed = (
+        f"{files} has changed since {run.name} was trained with it: SHA-256 {_short(then)} then,"
+        f" {_short(now)} now"
+    )
+    if not accepted:
+        raise UserError(
+            f"{changed}. Restore the file, or go on with other code than the weights were trained"
+            " with: --accept-changed-code."
+        )
+    return changed
+
+
+def _short(sha256: str | None) -> str:
+    return f"{sha256[:12]}…" if sha256 else "unknown"
 
 
 def _learned_by(run: Run) -> tuple[str, float] | None:

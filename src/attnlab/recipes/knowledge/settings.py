@@ -10,8 +10,10 @@ from attnlab.data.settings import WorldSettings
 from attnlab.errors import unknown_name
 from attnlab.models.sizes import SIZES, ModelSettings, NGramTableSize
 from attnlab.runs.lookup import RunReference
+from attnlab.runs.references import FileReference
 from attnlab.training.settings import OptimizerSettings, ScheduleSettings, TrainingSettings
 
+File = Annotated[str, FileReference()]
 HeldOut = Annotated[float, Interval(ge=0, lt=1)]
 AUTO = "auto"
 RECALL_TRAINING = TrainingSettings(
@@ -46,15 +48,15 @@ class ObjectiveSettings:
 class LanguageModelSettings:
     """What pretraining and fine-tuning have in common."""
 
-    corpus: str = ""
-    questions: str = ""
+    corpus: File = ""
+    questions: File = ""
     held_out: HeldOut = 0.0
     """Share of the training questions kept for evaluation, to choose settings on."""
-    dev: str = ""
+    dev: File = ""
     """File of questions to report on; they choose nothing."""
-    test: str = ""
+    test: File = ""
     """File of questions to evaluate once, at the end."""
-    unseen: str = ""
+    unseen: File = ""
     """File of questions about people who are not in the corpus: every answer is made up."""
     samples: Annotated[int, Ge(0)] = 0
     """Answers to sample per question, to compare with the most likely one; 0 for none."""
@@ -69,11 +71,11 @@ class LanguageModelSettings:
 class PretrainSettings(LanguageModelSettings):
     """Everything about ``attnlab knowledge pretrain``."""
 
-    corpus: str = ""
+    corpus: File = ""
     """File with one document per line, `Name. Text` for salient_spans; or any running text."""
     text_held_out: HeldOut = 0.1
     """Share of running text, at its end, to measure perplexity on; never trained on."""
-    questions: str = ""
+    questions: File = ""
     """File of training questions to mix in, `question<TAB>answer`; optional."""
     questions_write: bool = False
     """Let questions update the n-gram table, instead of only teaching the model to read it."""
@@ -84,13 +86,15 @@ class PretrainSettings(LanguageModelSettings):
 class FinetuneSettings(LanguageModelSettings):
     """Everything about ``attnlab knowledge finetune``."""
 
-    corpus: str = ""
+    corpus: File = ""
     """Text that the tokenizer of a new model, or of a .params file, is made from."""
-    questions: str = ""
+    questions: File = ""
     """File of training questions, `question<TAB>answer`."""
     start: Annotated[str, RunReference()] = ""
     """Pretrained run to start from, or one of the course's .params files; without it, a new model
     learns from the questions alone."""
+    accept_changed_code: bool = False
+    """Go on although the file of your own attention has changed since the run was trained."""
     replay: ObjectiveSettings = ObjectiveSettings("")
     """Objective to train on alongside the questions, against forgetting; none by default."""
     training: TrainingSettings = replace(RECALL_TRAINING, length="10 epochs")
@@ -102,23 +106,25 @@ class EvaluateSettings:
 
     run: Annotated[str, RunReference()] = ""
     """Finished run with a model, or one of the course's .params files."""
-    questions: str = ""
+    questions: File = ""
     """File of questions, with or without answers."""
-    unseen: str = ""
+    unseen: File = ""
     """File of questions about people who are not in the corpus: every answer is made up."""
     samples: Annotated[int, Ge(0)] = 16
     """Answers to sample per question, to compare with the most likely one; 0 for none."""
-    corpus: str = ""
-    """For a .params file: the text that it was trained on."""
+    corpus: File = ""
+    """For a .params file, or if it was moved: the text that the model was trained on."""
+    accept_changed_code: bool = False
+    """Go on although the file of your own attention has changed since the run was trained."""
 
 
 @dataclass(frozen=True)
 class MajoritySettings:
     """Where the most common answer comes from, and which questions it is given to."""
 
-    questions: str = ""
+    questions: File = ""
     """File of training questions."""
-    test: str = ""
+    test: File = ""
     """File of questions to answer."""
 
 

@@ -44,6 +44,8 @@ class KnowledgeTexts:
     """By split: held_out, dev, test, unseen."""
     held_out_text: str | None = None
     """The end of a running text, which may be empty; None for a corpus of documents."""
+    has_lost_corpus: bool = False
+    """Whether the model to start from has read something that is not known any more."""
 
     def splits(self, windows: Sequence[str] = ()) -> Splits:
         """Return the rows that the ledger compares; splits without any are left out.

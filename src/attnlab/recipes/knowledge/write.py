@@ -31,8 +31,9 @@ class Passage:
 class WritingSession:
     """A saved language model that continues prompts."""
 
-    def __init__(self, path: Path, *, corpus: str = "") -> None:
-        saved = open_saved(path, corpus=corpus)
+    def __init__(self, path: Path, *, corpus: str = "", accept_changed_code: bool = False) -> None:
+        saved = open_saved(path, corpus=corpus, accept_changed_code=accept_changed_code)
+        self.warnings = [saved.changed_code] if saved.changed_code else []
         self.hardware = computing_like(saved.run)
         self.lm: LanguageModel = saved.load()
         self.hardware.place(self.lm.model)
