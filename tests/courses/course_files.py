@@ -10,6 +10,7 @@ import torch
 
 ROOT = Path(__file__).parents[2]
 COURSE = ROOT / "courses" / "knowledge"
+sys.path.insert(0, str(ROOT / "courses"))  # where the courses' own programs find what they share
 YELP = ROOT / "courses" / "yelp"
 
 

@@ -38,12 +38,15 @@ class Block(nn.Module):
         super().__init__()
         width = config.n_embd
         self.ln1, self.ln2 = nn.LayerNorm(width), nn.LayerNorm(width)
-        # [part g] choose the attention by config.synthesizer
-        # TODO: src/model.py: build CausalSelfAttention or SynthesizerAttention.
-        # <solution>
-        attention = SynthesizerAttention if config.synthesizer else CausalSelfAttention
-        self.attn = attention(config)
-        # </solution>
+        self.attn: nn.Module
+        if config.synthesizer:
+            # [part g] the other attention
+            # TODO: [part g], src/model.py: make self.attn a SynthesizerAttention.
+            # <solution>
+            self.attn = SynthesizerAttention(config)
+            # </solution>
+        else:
+            self.attn = CausalSelfAttention(config)
         self.mlp = nn.Sequential(
             nn.Linear(width, 4 * width),
             nn.GELU(),

@@ -11,6 +11,7 @@ training was stopped, the same command resumes it; until then its state is kept 
 """
 
 import argparse
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ from attnlab.errors import UserError
 
 VARIANTS = ("vanilla", "synthesizer")
 BLOCK_SIZE = 128
+SHORT = "4 steps"
+"""How long TINY=1 in the environment lets everything train: enough to try the commands."""
 
 
 def hyperparameters(options: argparse.Namespace) -> Any:
@@ -45,7 +48,7 @@ def hyperparameters(options: argparse.Namespace) -> Any:
     return replace(
         pretraining if is_pretraining else finetuning,
         seed=options.seed,
-        length=options.length or "",
+        length=options.length or (SHORT if os.environ.get("TINY") else ""),
         name=f"{options.function}-{options.variant}",
     )
 
@@ -54,37 +57,33 @@ def new_model(options: argparse.Namespace, vocab_size: int) -> Any:
     """Make a model with new weights: vanilla, or with the attention of the synthesizer."""
     from model import GPT, GPTConfig
 
-    dropout = 0.1 if options.to_the_letter else 0.0
-    # [part c] and [part g] make the model of options.variant
-    # TODO: [part c] and [part g], src/run.py: make the model of options.variant.
-    # <solution>
-    config = GPTConfig(
-        vocab_size,
-        BLOCK_SIZE,
-        embd_pdrop=dropout,
-        resid_pdrop=dropout,
-        attn_pdrop=dropout,
-        synthesizer=options.variant == "synthesizer",
-    )
+    share = 0.1 if options.to_the_letter else 0.0
+    dropout = {"embd_pdrop": share, "resid_pdrop": share, "attn_pdrop": share}
+    if options.variant == "vanilla":
+        # [part c] how large the model is: vocab_size tokens, BLOCK_SIZE places, and this dropout
+        # TODO: [part c], src/run.py: make the GPTConfig of a vanilla model.
+        # <solution>
+        config = GPTConfig(vocab_size, BLOCK_SIZE, **dropout)
+        # </solution>
+    else:
+        # [part g] the same, with the attention of the synthesizer
+        # TODO: [part g], src/run.py: make the GPTConfig of a synthesizer model.
+        # <solution>
+        config = GPTConfig(vocab_size, BLOCK_SIZE, synthesizer=True, **dropout)
+        # </solution>
     return GPT(config)
-    # </solution>
 
 
 def pretrain(options: argparse.Namespace) -> None:
     """Learn from corrupted text, and write the model."""
     path = writable(needed(options, "writing_params_path"))
-    text = _corpus(options)
-    # [part f] pretrain the model on the corrupted text, and write it
-    # TODO: [part f], src/run.py: pretrain the model on the corrupted text, and write it.
+    text = read_corpus(options)
+    # [part f] train a new model on text, with the Trainer and hyperparameters(options); write it
+    # TODO: [part f], src/run.py: pretrain a new model on the corrupted text, and write it to path.
     # <solution>
-    from trainer import Trainer
-    from utils import write_params
-
     model = new_model(options, text.vocab_size)
-    run = Trainer(model, text, None, hyperparameters(options)).train()
-    write_params(model, path)
+    train_and_write(model, text, options, path)
     # </solution>
-    print(f"{path} written; the run is {run.path}")
 
 
 def finetune(options: argparse.Namespace) -> None:
@@ -93,24 +92,35 @@ def finetune(options: argparse.Namespace) -> None:
     path = writable(needed(options, "writing_params_path"))
     from dataset import NameDataset, read_text
 
-    text = _corpus(options)
+    text = read_corpus(options)
     names = NameDataset(text, read_text(questions))
-    # [part c] finetune a new model; [part f] or the one in options.reading_params_path
-    # TODO: [part c] and [part f], src/run.py: finetune a new model, or the one that is given.
+    if options.reading_params_path:
+        # [part f] start from a pretrained model
+        # TODO: [part f], src/run.py: read the model in options.reading_params_path.
+        # <solution>
+        model = saved_model(options, text, dropout=0.1 if options.to_the_letter else 0.0)
+        # </solution>
+    else:
+        model = new_model(options, text.vocab_size)
+    # [part c] train the model on names, with the Trainer and hyperparameters(options); write it
+    # TODO: [part c], src/run.py: finetune the model on the questions, and write it to path.
     # <solution>
+    train_and_write(model, names, options, path)
+    # </solution>
+
+
+# <solution for later>
+def train_and_write(model: Any, dataset: Any, options: argparse.Namespace, path: Path) -> None:
+    """Train a model to the end, or go on where it was stopped, and write it."""
     from trainer import Trainer
     from utils import write_params
 
-    if options.reading_params_path:
-        model = _saved_model(options, text, dropout=0.1 if options.to_the_letter else 0.0)
-    else:
-        model = new_model(options, text.vocab_size)
-    run = Trainer(model, names, None, hyperparameters(options)).train()
+    run = Trainer(model, dataset, None, hyperparameters(options)).train()
     write_params(model, path)
-    # </solution>
     print(f"{path} written; the run is {run.path}")
 
 
+# </solution>
 def evaluate(options: argparse.Namespace) -> None:
     """Answer the questions of a file, one answer a line, and score them if the truth is known."""
     needed(options, "reading_params_path")
@@ -122,8 +132,8 @@ def evaluate(options: argparse.Namespace) -> None:
     from attnlab.runs.files import replace_file
 
     asked = [question.text for question in read_questions(Path(questions))]
-    text = _corpus(options)
-    model = _saved_model(options, text)
+    text = read_corpus(options)
+    model = saved_model(options, text)
     places = answer_questions(model, text.stoi, asked)
     replace_file(outputs, "".join(f"{place}\n" for place in places).encode())
     total, correct = evaluate_places(questions, places)
@@ -143,7 +153,7 @@ def writable(name: str) -> Path:
     return path
 
 
-def _corpus(options: argparse.Namespace) -> Any:
+def read_corpus(options: argparse.Namespace) -> Any:
     """Read the text that gives the characters, and is corrupted for pretraining."""
     from dataset import CharCorruptionDataset, read_text
     from utils import set_seed
@@ -152,7 +162,7 @@ def _corpus(options: argparse.Namespace) -> Any:
     return CharCorruptionDataset(read_text(options.pretrain_corpus_path), BLOCK_SIZE)
 
 
-def _saved_model(options: argparse.Namespace, text: Any, dropout: float = 0.0) -> Any:
+def saved_model(options: argparse.Namespace, text: Any, dropout: float = 0.0) -> Any:
     """Read the model of a file; refuse one of the other variant, or of other characters."""
     from model import GPT, config_of
     from utils import load_params, read_params

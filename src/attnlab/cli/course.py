@@ -4,7 +4,8 @@ import argparse
 import os
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 from attnlab.errors import AttnlabError, UserError
@@ -20,7 +21,7 @@ def run_command(
     An error in a file of ``folder``, which may be a student's, names the file and the line.
     """
     try:
-        refuse_dashes(sys.argv[1:])
+        refuse_dashes(sys.argv[1:], flags_of(parser))
         work(parser.parse_args())
     except AttnlabError as error:
         if os.environ.get("ATTNLAB_DEBUG"):
@@ -36,15 +37,23 @@ def run_command(
         sys.exit(1)
 
 
-def refuse_dashes(arguments: Sequence[str]) -> None:
+def refuse_dashes(arguments: Sequence[str], flags: Iterable[str] = ()) -> None:
     """Refuse flags as a printed document has them: with another dash, or with a blank in them."""
-    for argument, after in zip(arguments, [*arguments[1:], ""], strict=True):
+    for argument, after in zip_longest(arguments, arguments[1:], fillvalue=""):
         name = argument.lstrip(DASHES + "-")
         if argument == "--":
-            raise UserError(f"'-- {after}' has a blank after the dashes: write --{after}.")
-        is_short = argument[:1] == "-" and argument[:2] != "--" and "_" in name
+            flag = next((flag for flag in flags if after and flag[2:].startswith(after)), "")
+            raise UserError(f"'-- {after}' has a blank in it: write {flag or f'--{after}'}.")
+        is_short = argument[:1] == "-" and argument[:2] != "--"
+        is_short = is_short and ("_" in name or f"--{name}" in flags)
         if argument.startswith(tuple(DASHES)) or is_short:
             raise UserError(f"{argument} has the wrong dash, as printed texts do: write --{name}.")
+
+
+def flags_of(parser: argparse.ArgumentParser) -> list[str]:
+    """Return the long flags that a parser knows."""
+    known = [flag for action in parser._actions for flag in action.option_strings]
+    return [flag for flag in known if flag.startswith("--")]
 
 
 def needed(options: argparse.Namespace, name: str) -> str:
