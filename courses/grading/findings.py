@@ -62,10 +62,11 @@ class Part:
         points = self.points
         got = f"{points:g} of {self.of:g} points" if points is not None else "not graded"
         n = len(self.findings)
-        how = f"{n} checks, each {self.of / n:.2g}" if self.shared else f"all of {n} must pass"
+        checks = f"{n} checks" if n > 1 else "1 check"
+        how = f", each {self.of / n:.2g}" if self.shared else ", all must pass" if n > 1 else ""
         notes = [f"  note        {note}" for note in self.notes]
         lines = [finding.line() for finding in self.findings]
-        return [f"{self.name} {self.title}: {got} ({how})", *lines, *notes]
+        return [f"{self.name} {self.title}: {got} ({checks}{how})", *lines, *notes]
 
     def data(self) -> dict[str, Any]:
         """Return it ready for JSON."""

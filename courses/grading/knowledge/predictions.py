@@ -53,10 +53,11 @@ def read_predictions(
         others = {entry.name for entry in folder.iterdir()} - EXPECTED
         return [], f"it is missing.{did_you_mean(name, others)} {_what_to_do(folder, model)}"
     try:
-        lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+        text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         return [], f"cannot be read: {error}"
-    if not any(line.strip() for line in lines):
+    lines = text.removesuffix("\n").split("\n")
+    if not text:
         return [], f"it is empty. {_what_to_do(folder, model)}"
     if n is not None and len(lines) != n:
         return [], f"it has {len(lines)} lines, the labels have {n}"
@@ -112,6 +113,8 @@ def collapse(labels: Sequence[str], predicted: Sequence[str]) -> str | None:
     if any(label == place != usual for label, place in pairs):
         return None
     right = sum(label == place for label, place in pairs)
+    if not right:
+        return "it did not learn: none of its answers is right"
     return (
         f"it did not learn: it answers {usual!r} to {count} of {len(labels)} questions, and none of"
         f" its {right} right answers is another"

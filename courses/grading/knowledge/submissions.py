@@ -98,8 +98,8 @@ FILES = (
         "it has 39 lines, the labels have 40",
     ),
     Mistake(
-        "nothing predicted",
-        edit(PLAIN.format("dev"), lambda lines: [""] * len(lines)),
+        "an empty file",
+        edit(PLAIN.format("dev"), lambda _: []),
         "2(d)",
         PLAIN.format("dev"),
         "it is empty. Run the commands of 2(d).",
