@@ -10,7 +10,6 @@ ATTNLAB_DATA/birthplace. The runs stay in runs/knowledge_confidence.
 
 import argparse
 import os
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from rich.console import Console
 
 from attnlab.data.settings import WorldSettings
 from attnlab.recipes.jobs import find_job
-from attnlab.recipes.knowledge.settings import RECALL_TRAINING, EvaluateSettings, PretrainSettings
+from attnlab.recipes.knowledge.settings import RECALL_TRAINING, PretrainSettings
 from attnlab.recipes.knowledge.world import CORPUS, DEV, TEST, TRAIN, UNSEEN, write_world
 from attnlab.report.calibration import sentences
 from attnlab.runs.directory import Run, RunPlace
@@ -27,27 +26,23 @@ from measure import hashes, write_result
 
 RUNS = Path("runs/knowledge_confidence")
 HELD_OUT = 0.2
+SAMPLES = 16
 
 
-def examine(name: str, folder: Path, *, asked: str, unseen: str) -> tuple[Run, Run]:
+def examine(name: str, folder: Path, *, test: str, unseen: str) -> Run:
     """Train `recall` without a fifth of the questions, and look at all doubts about the others."""
-    console = Console(stderr=True)
     settings = PretrainSettings(
         corpus=str(folder / CORPUS),
         questions=str(folder / TRAIN),
         held_out=HELD_OUT,
+        test=str(folder / test),
+        unseen=str(folder / unseen) if unseen else "",
+        samples=SAMPLES,
         training=replace(RECALL_TRAINING, length="3M tokens"),
     )
-    run = find_job("knowledge-pretrain").run(settings, place=RunPlace(RUNS, name), console=console)
-    # a split is named after its file, and the documents read the result of `test`
-    asked_file = RUNS / f"{name}-questions" / "test.tsv"
-    asked_file.parent.mkdir(exist_ok=True)
-    shutil.copy(folder / asked, asked_file)
-    questions = EvaluateSettings(
-        str(run.path), str(asked_file), unseen=str(folder / unseen) if unseen else ""
+    return find_job("knowledge-pretrain").run(
+        settings, place=RunPlace(RUNS, name), console=Console(stderr=True)
     )
-    place = RunPlace(RUNS, f"{name}-asked")
-    return run, find_job("knowledge-evaluate").run(questions, place=place, console=console)
 
 
 def main() -> None:
@@ -57,12 +52,12 @@ def main() -> None:
     people: str = parser.parse_args().people
     if people == "course":
         folder = Path(os.environ["ATTNLAB_DATA"]) / "birthplace"
-        run, found = examine(people, folder, asked=DEV, unseen="")
+        run = examine(people, folder, test=DEV, unseen="")
     else:
         folder = RUNS / "people"
         write_world(WorldSettings(people=2000, biographies=3, unwritten=0.1), folder)
-        run, found = examine(people, folder, asked=TEST, unseen=UNSEEN)
-    told: dict[str, Any] = found.record["confidence"]
+        run = examine(people, folder, test=TEST, unseen=UNSEEN)
+    told: dict[str, Any] = run.record["confidence"]
     for sentence in sentences(told):
         print(sentence)
     area = told["splits"]["test"]["right"]["confidence"]
@@ -71,8 +66,8 @@ def main() -> None:
         claim="chance that a right answer of `recall` is surer than a wrong one, one seed",
         value=area["value"],
         interval=area["interval"],
-        details={"accuracy": found.record["scores"]["test"]["value"], **told},
-        runs=hashes([run, found]),
+        details={"accuracy": run.record["scores"]["test"]["value"], **told},
+        runs=hashes([run]),
     )
 
 

@@ -13,7 +13,6 @@ Who is completed there has the place stored, whether or not a question reaches i
 
 import argparse
 import os
-import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -109,10 +108,8 @@ def main() -> None:
     train, dev = str(data / "birth_places_train.tsv"), str(data / "birth_dev.tsv")
     read = pretrained(variant, data, console)
     run = finetuned(variant, read, data, console)
-    # a split is named after its file; the baseline calls its own test
-    asked_file = Path(shutil.copy(dev, RUNS / "test.tsv"))
     asked = find_job("knowledge-evaluate").run(
-        EvaluateSettings(str(run.path), str(asked_file), samples=0),
+        EvaluateSettings(str(run.path), dev, samples=0),
         place=RunPlace(RUNS, f"{variant}-asked"),
         console=console,
     )
@@ -131,8 +128,9 @@ def main() -> None:
         for line in run.metrics()
         if "held_out_accuracy" in line
     ]
-    score = asked.record["scores"]["test"]
-    different = len({row["prediction"] for row in asked.predictions("test")})
+    split = asked.record["file_split"]
+    score = asked.record["scores"][split]
+    different = len({row["prediction"] for row in asked.predictions(split)})
     print(f"{variant}: {score['value']:.1%} of {score['n']}, {different} different answers")
     print(pair.verdict)
     print(f"stored: {known}")

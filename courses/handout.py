@@ -15,6 +15,7 @@ from markers import for_students
 
 from attnlab.cli.course import run_command
 from attnlab.errors import UserError
+from attnlab.runs.files import check_output_folder
 
 COURSES = Path(__file__).parent
 LIST = "handout.toml"
@@ -34,6 +35,7 @@ def _without_solutions(file: Path) -> bytes:
 
 def write(course: Path, folder: Path) -> list[Path]:
     """Write the folder; one that holds anything else is left as it is."""
+    check_output_folder(folder)
     files = {folder / name: content for name, content in handout(course).items()}
     there = (path for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else ()
     if other := next((path for path in there if path not in files), None):

@@ -39,6 +39,7 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 def no_phases(monkeypatch: pytest.MonkeyPatch) -> None:
     """Show no phase in this process, however slow the machine is: tests compare what is printed."""
     monkeypatch.setattr("attnlab.phases.PATIENCE", 3600.0)
+    monkeypatch.setattr("attnlab.cli.commands.announce_imports", lambda *_: None)
 
 
 @pytest.fixture

@@ -22,6 +22,8 @@ from attnlab.recipes.knowledge.settings import (
 )
 from attnlab.training.settings import OptimizerSettings, TrainingSettings
 
+CHARACTERS = st.characters(codec="utf-8", exclude_characters="\0")
+
 
 @dataclass(frozen=True)
 class Oven:
@@ -295,9 +297,7 @@ MEMORIES = [NGramTableSize(), NGramTableSize(7, (4,)), NGramTableSize(2**20, (1,
 @st.composite
 def pretrain_settings(draw: st.DrawFn) -> PretrainSettings:
     rates = st.floats(1e-12, 1e6)
-    values = (
-        st.none() | st.booleans() | st.integers() | rates | st.text(st.characters(codec="utf-8"))
-    )
+    values = st.none() | st.booleans() | st.integers() | rates | st.text(CHARACTERS)
     names = st.text("abcdefgh_", min_size=1)
     optimizer = OptimizerSettings(
         draw(st.sampled_from(["sgd", "adamw", "yes", "1", "a: b", "#x", ""])),
@@ -305,14 +305,14 @@ def pretrain_settings(draw: st.DrawFn) -> PretrainSettings:
         options=draw(st.dictionaries(names, values | st.lists(rates), max_size=3)),
     )
     training = TrainingSettings(
-        length=draw(st.text(st.characters(codec="utf-8"))),
+        length=f"{draw(st.integers(1, 10**11))} {draw(st.sampled_from(['steps', 'epochs']))}",
         seed=draw(st.integers(0)),
         optimizer=optimizer,
         clip=draw(st.floats(0, 1e300)),
         precision=draw(st.sampled_from(["auto", "float32", "bfloat16", "float64"])),
     )
     return PretrainSettings(
-        corpus=draw(st.text(st.characters(codec="utf-8"))),
+        corpus=draw(st.text(CHARACTERS)),
         held_out=draw(st.floats(0, 0.99)),
         questions_write=draw(st.booleans()),
         objective=ObjectiveSettings("text", draw(st.dictionaries(names, values, max_size=2))),
@@ -327,6 +327,14 @@ def pretrain_settings(draw: st.DrawFn) -> PretrainSettings:
 @given(pretrain_settings())
 def test_settings_come_back_from_their_dictionary(settings: PretrainSettings) -> None:
     assert from_dict(PretrainSettings, to_dict(settings), origin="config.json") == settings
+
+
+@pytest.mark.parametrize("text", ["0E0", "1e-3", "2026-11-17", "yes", "~", "0x1F"])
+def test_a_text_that_looks_like_something_else_stays_a_text(tmp_path: Path, text: str) -> None:
+    settings = PretrainSettings(objective=ObjectiveSettings("text", {"option": text}))
+    file = tmp_path / "settings.yaml"
+    file.write_text(to_yaml(settings), encoding="utf-8")
+    assert resolve(PretrainSettings(), file=file) == settings
 
 
 @hypothesis.settings(deadline=None, max_examples=50)

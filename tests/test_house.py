@@ -17,7 +17,10 @@ ROOMS = (
     " assets runs base"
 ).split()
 """From the roof to the ground: a room imports only from itself and from rooms below."""
-BASE = ("config", "registry", "errors", "phases", "randomness", "dropout")
+BASE = (
+    *("config", "registry", "errors", "environment", "users_code", "guard", "console", "phases"),
+    *("randomness", "dropout"),
+)
 FORBIDDEN_ROOMS = {"report": {"models", "training"}, "data": {"models"}}
 FORBIDDEN_LIBRARIES = {
     "cli": {"torch", "numpy"},

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from attnlab.errors import UserError
-from attnlab.runs.files import replace_file
+from attnlab.runs.files import check_output_folder, replace_file
 from grading.findings import Part
 from grading.sandbox import Limits
 from grading.submission import opened, student_of
@@ -155,6 +155,7 @@ class Table:
 
     def __init__(self, folder: Path, assignment: Assignment) -> None:
         """Read the table if there is one; refuse that of another assignment."""
+        check_output_folder(folder)
         self.path, self._assignment = folder / GRADES, assignment
         self._columns = ["student", *assignment.points, "total", "of", "why"]
         self._rows: dict[str, dict[str, Any]] = {}

@@ -6,6 +6,11 @@ One folder or zip per student. Their code runs in separate processes with limits
 none of it is imported here.
 """
 
+from attnlab.guard import watch_imports
+
+if __name__ == "__main__":
+    watch_imports("grade.py")  # what follows takes a while to load
+
 import argparse
 import sys
 from collections.abc import Sequence
@@ -14,13 +19,13 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))  # the graders of all courses are in courses/grading
 
-from grading import sandbox  # noqa: E402
-from grading.classroom import Assignment, add_arguments, grade_class  # noqa: E402
-from grading.findings import Part  # noqa: E402
-from grading.knowledge import baseline, corruption, predictions, probe, synthesizer  # noqa: E402
-from grading.sandbox import Limits  # noqa: E402
+from grading import sandbox
+from grading.classroom import Assignment, add_arguments, grade_class
+from grading.findings import Part
+from grading.knowledge import baseline, corruption, predictions, probe, synthesizer
+from grading.sandbox import Limits
 
-from attnlab.cli.course import run_command  # noqa: E402
+from attnlab.cli.course import run_command
 
 ASSIGNMENT = Assignment(
     wanted=["src"],

@@ -7,28 +7,32 @@
 
 The data folder holds train and dev as .csv (label, text), .tsv (text, label) or .jsonl. The output
 folder is a run: if it was stopped, the same command resumes it; if it is finished, the command shows
-its result.
+its result. With --overwrite_output_dir, a run of other settings goes when the new one is finished.
 """
+
+from attnlab.guard import guarded, watch_imports
+
+if __name__ == "__main__":
+    watch_imports("classifier.py")  # what follows takes a while to load
 
 import argparse
 import json
-import os
-import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from attnlab.cli.options import names, process_rank
+from attnlab.cli.options import names
 from attnlab.config import from_dict, to_dict
-from attnlab.errors import AttnlabError, UserError
+from attnlab.environment import process_rank
+from attnlab.errors import UserError
 from attnlab.recipes.classify.settings import MODEL, ClassifySettings
 from attnlab.recipes.classify.texts import files_of
 from attnlab.runs.directory import CONFIG, Run, RunPlace
 from attnlab.runs.files import sha256_of_files
-from attnlab.runs.folders import differences
+from attnlab.runs.folders import differences, is_free
 from attnlab.runs.references import absolute_settings
+from attnlab.runs.replacement import beside, discard_new, new_run, put_in_place, remove_if_empty
 
 FORMATS = (".csv", ".tsv", ".jsonl")
 DASHES = "—–"
@@ -91,10 +95,6 @@ def settings_of(options: argparse.Namespace) -> ClassifySettings:
 
 def train_and_show(settings: ClassifySettings, options: argparse.Namespace) -> None:
     """Train, resume, or show a finished result."""
-    from rich.console import Console
-
-    from attnlab.recipes.jobs import find_job
-
     if not (options.do_train or options.do_eval):
         raise UserError("there is nothing to do: give --do_train, --do_eval or both.")
     settings = from_dict(ClassifySettings, to_dict(settings), origin="the command line")
@@ -103,14 +103,9 @@ def train_and_show(settings: ClassifySettings, options: argparse.Namespace) -> N
     if output.exists() and not output.is_dir():
         raise UserError(f"--output_dir {output} is a file. Choose a folder.")
     if options.do_train:
-        if not options.overwrite_output_dir:
-            _refuse_another_run(output, settings)
-        with _replaced(output, settings) if options.overwrite_output_dir else nullcontext():
-            place = RunPlace(output.parent, output.name)
-            run = find_job("classify-train").run(
-                settings, place=place, console=Console(stderr=True)
-            )
+        run = _trained(output, settings, overwrite=options.overwrite_output_dir)
     else:
+        put_in_place(output)
         run = _finished(output, settings)
     if process_rank() == 0:
         if options.do_eval:
@@ -118,16 +113,32 @@ def train_and_show(settings: ClassifySettings, options: argparse.Namespace) -> N
         print(f"the model is in {run.path / MODEL}")
 
 
+def _trained(output: Path, settings: ClassifySettings, *, overwrite: bool) -> Run:
+    """Return the finished run of these settings, in its place; only the lead process moves it."""
+    from attnlab.console import Console
+    from attnlab.recipes.jobs import find_job
+    from attnlab.training.distributed import join_processes
+
+    with join_processes() as processes:
+        replaces = processes.from_lead(lambda: _replaces(output, settings, overwrite=overwrite))
+        place = beside(output) if replaces else RunPlace(output.parent, output.name)
+        try:
+            find_job("classify-train").run(settings, place=place, console=Console(stderr=True))
+            processes.from_lead(lambda: put_in_place(output))
+        finally:
+            if replaces and processes.lead:
+                remove_if_empty(place.root)  # a mistake before step 1 leaves nothing
+        return Run.open(output)
+
+
 def run(parser: argparse.ArgumentParser, job: Callable[[argparse.Namespace], None]) -> None:
     """Do what the command line says; a user's mistake is one or two lines and exit code 2."""
-    try:
+
+    def work() -> None:
         _refuse_dashes(sys.argv[1:])
         job(parser.parse_args())
-    except AttnlabError as error:
-        if os.environ.get("ATTNLAB_DEBUG"):
-            raise
-        print(f"{parser.prog}: {error}", file=sys.stderr)
-        sys.exit(error.exit_code)
+
+    guarded(parser.prog, work)
 
 
 def _file(folder: Path, split: str) -> Path:
@@ -151,57 +162,31 @@ def _finished(output: Path, settings: ClassifySettings) -> Run:
     return run
 
 
-def _refuse_another_run(output: Path, settings: ClassifySettings) -> None:
-    if (output / CONFIG).is_file() and (changed := _changes(Run.open(output), settings)):
+def _replaces(output: Path, settings: ClassifySettings, *, overwrite: bool) -> bool:
+    """Say whether the run that is there is to go; refuse that without the flag, or if it is none."""
+    put_in_place(output)  # a command before this one may have been killed when all was trained
+    if is_free(output) or (not overwrite and not (output / CONFIG).is_file()):
+        return False
+    try:
+        there = Run.open(output)
+    except UserError:
+        raise UserError(
+            f"--output_dir {output} is no run of this program, so it is not overwritten."
+            " Choose another folder."
+        ) from None
+    changed = _changes(there, settings)
+    if not changed:
+        return False
+    if not overwrite:
         raise UserError(
             f"--output_dir {output} holds a run of other settings ({changed[0]}). Choose another"
             " folder, or replace the run with --overwrite_output_dir."
         )
-
-
-@contextmanager
-def _replaced(output: Path, settings: ClassifySettings) -> Iterator[None]:
-    """Set a run with other settings aside; delete it once the new one has begun, else restore it.
-
-    A run with these settings is resumed, and a folder that is not a run stays.
-    """
-    aside = output.with_name(f".{output.name}.replaced")
-    if process_rank() == 0 and aside.exists():
-        _take_back_what_was_killed(output)
-        _settle(aside, output)
-    if process_rank() == 0 and output.is_dir() and any(output.iterdir()):
-        try:
-            run = Run.open(output)
-        except UserError:
-            raise UserError(
-                f"--output_dir {output} is no run of this program, so it is not overwritten."
-                " Choose another folder."
-            ) from None
-        if _changes(run, settings):
-            with run:  # nobody is working on it
-                output.rename(aside)
-    try:
-        yield
-    finally:
-        if process_rank() == 0:
-            _settle(aside, output)
-
-
-def _take_back_what_was_killed(output: Path) -> None:
-    """Remove a run that a killed command had asked for and not begun."""
-    if (output / CONFIG).is_file():
-        with Run.open(output) as run:  # nobody is working on it
-            if run.is_untouched:
-                shutil.rmtree(output)
-
-
-def _settle(aside: Path, output: Path) -> None:
-    """Let a run that was put aside go if another has its place, else put it back."""
-    if aside.exists():
-        if output.exists():
-            shutil.rmtree(aside)
-        else:
-            aside.rename(output)
+    with there:  # nobody is working on it
+        new = new_run(output)
+        if new and _changes(new, settings):
+            discard_new(output)
+    return True
 
 
 def _changes(run: Run, settings: ClassifySettings) -> list[str]:

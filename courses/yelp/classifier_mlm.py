@@ -10,6 +10,11 @@ The loss is that of the classes plus mlm_alpha times that of the masked tokens; 
 on dev is kept.
 """
 
+from attnlab.guard import watch_imports
+
+if __name__ == "__main__":
+    watch_imports("classifier_mlm.py")  # what follows takes a while to load
+
 import argparse
 from dataclasses import replace
 

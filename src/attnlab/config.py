@@ -10,7 +10,7 @@ import inspect
 import json
 import re
 import textwrap
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -31,6 +31,26 @@ class Given:
 
     value: Any
     origin: str
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Marks a setting that a function checks: ``length: Annotated[str, Checked(read_length)]``.
+
+    The function raises a ValueError that says what is allowed.
+    """
+
+    check: Callable[[Any], Any]
+
+    def __get_pydantic_core_schema__(self, kind: Any, handler: Callable[[Any], Any]) -> Any:
+        """Let pydantic check type and bounds first."""
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_after_validator_function(self._checked, handler(kind))
+
+    def _checked(self, value: Any) -> Any:
+        self.check(value)
+        return value
 
 
 @dataclass(frozen=True)
@@ -92,7 +112,7 @@ def to_yaml(settings: Any) -> str:
         lines += textwrap.wrap(
             field.meaning, 96, initial_indent=f"{indent}# ", subsequent_indent=f"{indent}# "
         )
-        value = yaml.safe_dump(values[field.key], default_flow_style=True, width=1000)
+        value = yaml.dump(values[field.key], Dumper=_Dumper, default_flow_style=True, width=1000)
         value = value.removesuffix("...\n").strip()  # YAML ends a lone value with dots
         lines.append(f"{indent}{name}: {value}")
     return "\n".join(lines) + "\n"
@@ -155,6 +175,12 @@ _Loader.yaml_implicit_resolvers = {
 _Loader.add_implicit_resolver(
     "tag:yaml.org,2002:float", re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+"), list("-+0123456789")
 )
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes what ``_Loader`` reads: a text such as 1e-3 gets quotes."""
+
+    yaml_implicit_resolvers = _Loader.yaml_implicit_resolvers
 
 
 def _collect(
@@ -250,11 +276,14 @@ def _explain(errors: Sequence[Any], given: Mapping[str, Given]) -> list[str]:
 
 def _refuse_what_json_cannot_hold(key: str, given: Given) -> None:
     try:
-        json.dumps(given.value, allow_nan=False)
+        text = json.dumps(given.value, allow_nan=False, ensure_ascii=False)
+        if "\\u0000" in text:
+            raise ValueError
+        text.encode()  # a name that is not UTF-8 has no encoding
     except (TypeError, ValueError, RecursionError):
         raise UserError(
-            f"{given.origin}: {key} = {given.value!r} is not possible: give a text, a finite"
-            " number, true or false, or a list or mapping of these."
+            f"{given.origin}: {key} = {given.value!r} is not possible: give a text in UTF-8 without"
+            " NUL, a finite number, true or false, or a list or mapping of these."
         ) from None
 
 

@@ -4,7 +4,6 @@ Every error carries the exit code that the command line ends with: 2 for a user'
 run that failed, 128 + signal for a run that was asked to stop.
 """
 
-import difflib
 from collections.abc import Iterable
 
 
@@ -46,6 +45,8 @@ class StoppedError(AttnlabError):
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return ``" Did you mean 'x'?"`` for the nearest known name, or nothing."""
+    import difflib  # here, so that a Ctrl-C soon after the start finds the guard in place
+
     near = difflib.get_close_matches(name, list(known), n=1)
     return f" Did you mean {near[0]!r}?" if near else ""
 

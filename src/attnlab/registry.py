@@ -19,9 +19,8 @@ from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from attnlab.errors import AttnlabError, UserError, did_you_mean, unknown_name
+from attnlab.users_code import USERS, refuse_silent_exit
 
-USERS = "attnlab_user_"
-"""Prefix of the module names of users' files."""
 Part = TypeVar("Part", bound=Callable[..., Any])
 
 
@@ -154,6 +153,7 @@ def load_file(path: Path) -> ModuleType:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[module.__name__] = module  # dataclasses look themselves up there
+    refuse_silent_exit()
     try:
         with telling_the_line(f"{path}:"):
             spec.loader.exec_module(module)

@@ -64,7 +64,7 @@ def test_two_test_sets_under_one_name_are_not_compared(tmp_path: Path) -> None:
     first = classifier_run(tmp_path, "first", gold=gold, predicted=predicted)
     texts = [f"example {i + 5}" for i in range(10)]
     second = classifier_run(tmp_path, "second", gold=gold, predicted=predicted, texts=texts)
-    with pytest.raises(UserError, match=r"different data, both called 'test'.*5 ids in common"):
+    with pytest.raises(UserError, match=r"different data, both called 'test'.*5 in common"):
         compare([first, second])
 
 

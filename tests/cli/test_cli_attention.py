@@ -1,10 +1,16 @@
 """attnlab attention …, as a user gives it."""
 
 import json
+import sys
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 import my_attention
 from attnlab.attention import functional
+from attnlab.recipes.attention import check_process
+from attnlab.recipes.attention.check import check_file
 from conftest import Attnlab
 
 FUNCTIONS = Path(functional.__file__).read_text(encoding="utf-8")
@@ -42,6 +48,18 @@ def test_show_of_an_unknown_name(attnlab: Attnlab) -> None:
     assert "no attention is called 'synthesiser'. Did you mean 'synthesizer'?" in done.err
 
 
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Check in this process, which is quicker than a new one."""
+
+    def check(file: Path, *, seconds: float, **how: Any) -> Any:  # noqa: ARG001
+        return check_file(file, **how)
+
+    monkeypatch.setattr(check_process, "check_file_apart", check)
+    monkeypatch.setattr(sys, "path", sys.path[:])
+
+
+@pytest.mark.usefixtures("here")
 def test_check_says_what_is_right_and_exits_with_0(attnlab: Attnlab) -> None:
     Path("mine.py").write_text(FUNCTIONS, encoding="utf-8")
     done = attnlab("attention", "check", "mine.py")
@@ -49,6 +67,7 @@ def test_check_says_what_is_right_and_exits_with_0(attnlab: Attnlab) -> None:
     assert "12 of 12 right" in done.out
 
 
+@pytest.mark.usefixtures("here")
 def test_check_says_what_is_wrong_and_exits_with_1(attnlab: Attnlab) -> None:
     Path("mine.py").write_text(FUNCTIONS + UNSCALED, encoding="utf-8")
     done = attnlab("attention", "check", "mine.py")
@@ -64,6 +83,55 @@ def test_check_one_class_as_json(attnlab: Attnlab) -> None:
     assert done.code == 0
     assert all(finding["right"] for finding in found)
     assert found[-1]["what"] == "equals dot_product"
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("while True: pass", "it has not ended after 2 seconds (--time-limit)"),
+        ("import os; os._exit(0)", "it ends the whole process with exit code 0"),
+    ],
+    ids=["an endless loop", "an exit"],
+)
+def test_a_function_that_does_not_come_back_is_wrong_and_the_rest_is_told(
+    attnlab: Attnlab, body: str, said: str
+) -> None:
+    right = "def pairwise_similarities(Q, K): return Q @ K.mT\n"
+    Path("mine.py").write_text(f"{right}def attn_scaled(A, d, h):\n    {body}\n", encoding="utf-8")
+    done = attnlab("attention", "check", "mine.py", "--time-limit", "2", "--json")
+    found = {f["what"]: f for f in json.loads(done.out)["functions"]}
+    assert done.code == 1
+    assert found["pairwise_similarities"]["status"] == "right"
+    assert found["attn_scaled"]["problem"].startswith(said)
+    assert found["what comes next"]["status"] == "not checked"
+
+
+def test_a_file_that_never_loads_is_refused(attnlab: Attnlab) -> None:
+    Path("mine.py").write_text("import os\nos._exit(3)\n", encoding="utf-8")
+    done = attnlab("attention", "check", "mine.py")
+    assert (done.code, done.out) == (2, "")
+    assert "mine.py ends the whole process with exit code 3, while it was being loaded." in done.err
+
+
+def test_check_takes_a_notebook_and_names_of_functions(attnlab: Attnlab) -> None:
+    course = Path(__file__).parents[2] / "courses" / "attention"
+    student = attnlab("attention", "check", str(course / "A2S2_student.ipynb"))
+    assert student.code == 1
+    assert "1 of 11 right, 10 not written yet" in student.out
+    one = attnlab("attention", "check", str(course / "A2S2.ipynb"), "--only", "attn_softmax")
+    assert (one.code, "1 of 1 right" in one.out) == (0, True)
+
+
+@pytest.mark.usefixtures("here")
+def test_check_lists_what_is_missing(attnlab: Attnlab) -> None:
+    Path("mine.py").write_text("def attn_softmax(A): return A.softmax(-1)\n", encoding="utf-8")
+    done = attnlab("attention", "check", "mine.py")
+    assert done.code == 1
+    assert "1 of 9 right, 8 missing" in done.out
+    assert attnlab("attention", "check", "mine.py", "--only", "attn_softmax").code == 0
+    done = attnlab("attention", "check", "mine.py", "--only", "atn_softmax")
+    assert done.code == 2
+    assert "Did you mean 'attn_softmax'?" in done.err
 
 
 def test_check_prints_the_table_of_mutants_and_tests(attnlab: Attnlab) -> None:

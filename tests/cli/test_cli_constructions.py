@@ -49,9 +49,32 @@ def test_two_heads_vary_less_than_one(attnlab: Attnlab) -> None:
     assert found["heads"]["2"]["deviation"] == pytest.approx(0.16, abs=5e-3)
     assert found["heads"]["1"]["deviation_without_ignored"] == pytest.approx(0.43, abs=6e-3)
     assert found["heads"]["2"]["deviation_without_ignored"] == pytest.approx(0.113, abs=3e-3)
+    for heads, deviation in found["steady"].items():
+        assert deviation["deviation"] == pytest.approx(0, abs=6e-3), heads
     out = solve(attnlab, "heads", "--draws", "500", "--seed", "3")
     assert "500 draws of 20 keys, β = 10" in out
     assert "(7.9% expected)" in out
+
+
+def test_keys_without_noise_deviate_by_0(attnlab: Attnlab) -> None:
+    found = as_json(attnlab, "heads", "--alpha", "0", "--draws", "50")["data"]
+    assert [found["steady"][heads]["deviation"] for heads in "12"] == [0, 0]
+    assert found["heads"]["1"]["deviation"] > 0.3
+    out = solve(attnlab, "heads", "--alpha", "0", "--draws", "50")
+    assert "0 1 0.500 0.000 0.000 0.500 0.500 0.500 2 0.500 0.000" in out
+
+
+def test_the_variance_of_the_length_is_chosen(attnlab: Attnlab) -> None:
+    def deviation(variance: str) -> float:
+        words = ("heads", "--length-variance", variance, "--draws", "400")
+        return float(as_json(attnlab, *words)["data"]["heads"]["2"]["deviation"])
+
+    assert deviation("0") < deviation("0.1") < deviation("0.5")
+    out = solve(attnlab, "heads", "--length-variance", "0", "--draws", "50")
+    assert "points away" not in out  # there is nothing to leave out
+    done = attnlab("attention", "solve", "heads", "--length-variance", "-1")
+    assert (done.code, done.out) == (2, "")
+    assert "length_variance = -1 is not possible: a finite number of at least 0." in done.err
 
 
 def test_the_construction_gives_both_contexts(attnlab: Attnlab) -> None:
@@ -65,7 +88,9 @@ def test_matrices_of_ones_own_are_checked(attnlab: Attnlab) -> None:
     right = np.zeros((4, 4))
     right[3, 0] = right[2, 3] = 1  # u_a asks for u_d, u_d for u_c
     np.savetxt("q.csv", right, delimiter=",")
-    assert "Your matrices: right" in solve(attnlab, "kqv", "--query-matrix", "q.csv")
+    out = solve(attnlab, "kqv", "--query-matrix", "q.csv")
+    assert out.startswith("Your matrices: right")
+    assert "Q u_a 0 0 0 1 Q u_b 0 0 0 0 Q u_c 0 0 0 0 Q u_d 0 0 1 0" in out  # images, not rows
     Path("wrong.json").write_text(json.dumps(np.eye(4).tolist()), encoding="utf-8")
     out = solve(attnlab, "kqv", "--query-matrix", "wrong.json", code=1)
     assert "Your matrices: wrong" in out

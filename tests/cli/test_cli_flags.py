@@ -9,7 +9,7 @@ import pytest
 import typer
 from test_cli_help import EVERY_COMMAND, GROUPS
 
-from attnlab.cli import app
+from attnlab.cli.commands import app
 from attnlab.cli.flags import FLAGS, Flag, take_apart
 from attnlab.config import SettingField, describe
 from attnlab.recipes.jobs import find_job

@@ -7,7 +7,7 @@ import pytest
 import typer
 
 import attnlab as package
-from attnlab.cli import app
+from attnlab.cli.commands import app
 
 
 def commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:

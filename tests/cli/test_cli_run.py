@@ -120,7 +120,8 @@ def test_a_job_without_what_it_needs_says_so(attnlab: Attnlab, tmp_path: Path, j
 
 def test_the_list_names_every_job_and_loads_no_torch() -> None:
     script = (
-        "import sys; from attnlab.cli import app; app(['run', '--list'], standalone_mode=False);"
+        "import sys; from attnlab.cli.commands import app;"
+        " app(['run', '--list'], standalone_mode=False);"
         " assert not {'torch', 'numpy', 'matplotlib'} & sys.modules.keys()"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)

@@ -7,7 +7,7 @@ import pytest
 import typer
 from records import answers, classifier_run
 
-from attnlab.cli import app
+from attnlab.cli.commands import app
 from attnlab.cli.options import complete_run
 from attnlab.cli.show import say_next_of
 from attnlab.runs.directory import Run, RunPlace
@@ -112,3 +112,28 @@ def test_the_table_of_jobs_says_what_to_try_next(
     reader.write_predictions("test", [{"id": "1", "input": "Where was Ada born?"}])
     say_next_of(reader)
     assert "Next: attnlab knowledge ask reader 'Where was Ada born?'" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("has_pairs", "wanted"),
+    [
+        (False, "classify predict mine --text 'it'\"'\"'s a film that one sees twice and'"),
+        (True, "runs report mine"),
+    ],
+)
+def test_a_classifier_is_tried_next_on_the_first_words_of_a_text(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    has_pairs: bool,
+    wanted: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    monkeypatch.setenv("TERM", "dumb")
+    run = Run.begin("classify-train", {}, RunPlace(tmp_path / "runs", "mine"))
+    text = "it's a film that  one sees twice and then never again"
+    run.write_predictions("dev", [{"id": "1", "input": text}])
+    run.finish({"scores": {}, "has_pairs": has_pairs})
+    say_next_of(run)
+    assert capfd.readouterr().out == f"Next: attnlab {wanted}\n"

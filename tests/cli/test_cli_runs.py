@@ -186,7 +186,9 @@ def test_runs_are_compared_by_the_metric_that_is_asked_for(
     assert "the run weak has no perplexity on 'test': its predictions have no column" in err
     code, out, err = attnlab("runs", "compare", "weak", "strong", "--metric", "recall")
     assert (code, out) == (2, "")
-    assert "no metric is called 'recall'. Known: accuracy, f1, perplexity." in err
+    assert (
+        "no metric is called 'recall'. Known: accuracy, bits_per_character, f1, perplexity." in err
+    )
 
 
 @pytest.mark.parametrize("names", [["weak"], ["weak", "weak"], ["weak", "nobody"]])

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from records import answers, classifier_run
 
+from attnlab.errors import RunError
 from attnlab.runs.directory import Run, RunPlace
+from conftest import flowing
 
 Attnlab = Callable[..., tuple[int, str, str]]
 LONG = "a-classifier-with-a-rather-long-name-that-nobody-would-type-1a2b3c4d"
@@ -69,6 +71,8 @@ def test_a_pipe_gets_whole_names_and_no_hint(
     _, out, _ = attnlab("runs", "list")
     assert len(out.splitlines()) == 2
     assert out.splitlines()[1].startswith(f"{LONG}  ")
+    assert out.splitlines()[1].endswith("  finished")
+    assert re.search(r"\d %? \[[\d.]+, [\d.]+\]", out.splitlines()[1]), "the score is not cut"
     assert "Next:" not in out
 
 
@@ -129,6 +133,36 @@ def test_a_run_that_a_process_works_on_is_running_and_not_removed(
     assert not run.path.exists()
 
 
+def test_a_failed_run_is_listed_as_failed_with_the_reason(
+    terminal: Attnlab, tmp_path: Path
+) -> None:
+    trained(tmp_path, "good")
+    Run.begin("job", {}, RunPlace(tmp_path / "runs", "stopped"))
+    with (
+        pytest.raises(RunError),
+        Run.begin("job", {"lr": 9.0}, RunPlace(tmp_path / "runs", "bad")),
+    ):
+        raise RunError("the loss of step 7 is nan.")
+    out = terminal("runs", "list", "--filter", "state=failed")[1]
+    assert re.search(r"^bad .* failed$", out, re.MULTILINE)
+    assert "bad failed: the loss of step 7 is nan." in out
+    assert "stopped" not in out
+    shown = flowing(terminal("runs", "show", "bad")[1])
+    assert "state failed, begun reason the loss of step 7 is nan. failed at 20" in shown
+    (line,) = json.loads(terminal("runs", "list", "--filter", "state=failed", "--json")[1])
+    assert line["failure"]["kind"] == "RunError"
+
+
+def test_a_study_with_a_failed_cell_has_failed(attnlab: Attnlab, tmp_path: Path) -> None:
+    study_of_two(tmp_path)
+    (tmp_path / "runs" / "mine" / "b" / "record.json").unlink()
+    with pytest.raises(RunError), Run(tmp_path / "runs" / "mine" / "b"):
+        raise RunError("the disk is full.")
+    out = attnlab("runs", "list")[1]
+    assert re.search(r"^mine .* 1 of 2 cells +failed$", out, re.MULTILINE)
+    assert "mine/b failed: the disk is full." in out
+
+
 def test_only_runs_are_removed_and_only_after_asking(
     attnlab: Attnlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -187,3 +221,29 @@ def test_thirty_runs_are_compared_on_one_screen(terminal: Attnlab, tmp_path: Pat
     _, out, _ = terminal("runs", "compare", *names[:5], "--all-pairs", "--json")
     assert len(json.loads(out)["pairs"]) == 10
     assert json.loads(out)["standings"][0]["group"] == "best"
+
+
+def test_long_names_are_told_apart_and_numbers_stay_whole_at_80_columns(
+    terminal: Attnlab, tmp_path: Path
+) -> None:
+    first, second = f"{LONG}-first", f"{LONG}-second"
+    trained(tmp_path, first, 33)
+    trained(tmp_path, second, 21, lr=5e-4)
+    for command in ("compare", "diff"):
+        out = terminal("runs", command, first, second)[1]
+        table = [line for line in out.splitlines() if " %" in line and "points" not in line]
+        assert max(map(len, table)) <= 80
+        names = [line for line in out.splitlines() if "…" in line]
+        assert any("-first " in line for line in names)
+        assert any("-second" in line for line in names)
+    assert re.search(r"test +82.5 % \[68.1, 91.3\], n = 40 +52.5 % \[37.5, 67.1\], n = 40", out)
+
+
+def test_paths_are_told_apart_by_what_differs(terminal: Attnlab, tmp_path: Path) -> None:
+    folder = "/data/of-a-department/with-many-people/sentiment"
+    for name in ("one", "two"):
+        settings = {"train": f"{folder}/{name}/sentences-for-training.tsv", "lr": 3e-5}
+        Run.begin("classify-train", settings, RunPlace(tmp_path / "runs", name))
+    out = terminal("runs", "diff", "one", "two")[1]
+    assert re.search(r"^train +…/one/sent\S+ +…/two/sent\S+$", out, re.MULTILINE)
+    assert max(map(len, out.splitlines())) <= 80

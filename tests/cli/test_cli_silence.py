@@ -3,37 +3,74 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
+import click
 import pytest
+import typer
 
+from attnlab.cli.commands import app
+from attnlab.runs.directory import Run, RunPlace
 from conftest import Attnlab
 
-SLOW_TORCH = """
-import sys, time
-time.sleep(1.5)
-print("torch is loaded", file=sys.stderr)
+BEING_LOADED = """
+import sys
+print("{name} is being loaded", file=sys.stderr)
 sys.exit(3)
 """
-COMMANDS = [
-    "knowledge pretrain wiki.txt",
-    "knowledge finetune train.tsv",
-    "knowledge ask model.params question --corpus wiki.txt",
-    "knowledge write model.params prompt --corpus wiki.txt",
-    "knowledge demo",
-    "classify train train.csv --model bert",
-    "attention show dot_product",
-    "attention check mine.py",
-    "attention cost dot_product",
-]
+SLOW_COMMANDS = {
+    "attention show dot_product": "torch",
+    "attention check mine.py": "torch",
+    "attention cost dot_product": "matplotlib",
+    "attention solve average": "scipy",
+    "knowledge world made": "torch",
+    "knowledge pretrain wiki.txt": "torch",
+    "knowledge finetune train.tsv": "torch",
+    "knowledge evaluate reader train.tsv": "torch",
+    "knowledge ask reader question": "torch",
+    "knowledge write reader prompt": "torch",
+    "knowledge extraction": "torch",
+    "knowledge demo": "torch",
+    "classify train train.csv --model bert": "torch",
+    "classify predict reader train.csv": "torch",
+    "classify predict reader --text fine": "torch",
+    "classify label-budget train.csv --model bert": "torch",
+    "runs compare reader writer": "matplotlib",
+    "runs report reader": "matplotlib",
+    "run knowledge-majority": "torch",
+}
+QUICK_COMMANDS = ["--help", "runs list", "runs show reader", "runs diff reader writer"]
+QUICK_COMMANDS += ["assets list", "doctor", "run --list", "attention list"]
+
+WITHOUT_LOADING = ["runs rm", "assets get"]
+"""What they do takes as long as the disk or the network does."""
 
 
-def with_slow_torch(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
-    """Run a command where loading torch takes long, and then ends the process."""
-    (folder / "torch").mkdir()
-    (folder / "torch" / "__init__.py").write_text(SLOW_TORCH)
-    for name in ("wiki.txt", "train.tsv", "train.csv", "mine.py", "model.params"):
+def command_names(group: click.Command | None = None, path: str = "") -> Iterator[str]:
+    """Yield every command as it is typed."""
+    group = group or typer.main.get_command(app)
+    if not isinstance(group, click.Group) or path == "attention solve":
+        yield path
+        return
+    for name, command in group.commands.items():
+        yield from command_names(command, f"{path} {name}".strip())
+
+
+def with_slow_packages(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
+    """Run a command where a package that loads slowly says when that begins, and goes no further.
+
+    What is printed before that line is there for as long as the package takes.
+    """
+    for name in ("torch", "scipy", "matplotlib"):
+        (folder / name).mkdir()
+        (folder / name / "__init__.py").write_text(BEING_LOADED.format(name=name))
+    for name in ("wiki.txt", "train.tsv", "train.csv", "mine.py"):
         (folder / name).write_text("Ada Lund. Ada Lund was born in Oslo.\n")
+    place = RunPlace(folder / "runs")
+    for name in ("reader", "writer"):
+        Run.begin("knowledge-pretrain", {}, replace(place, name=name))
     path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
     return subprocess.run(
         [sys.executable, "-m", "attnlab", *command.split()],
@@ -44,16 +81,33 @@ def with_slow_torch(folder: Path, command: str) -> subprocess.CompletedProcess[s
     )
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_a_slow_loader_is_named_before_it_is_done(tmp_path: Path, command: str) -> None:
-    done = with_slow_torch(tmp_path, command)
+@pytest.mark.parametrize(("command", "package"), SLOW_COMMANDS.items())
+def test_what_loads_slowly_is_named_before_it_is_loaded(
+    tmp_path: Path, command: str, package: str
+) -> None:
+    done = with_slow_packages(tmp_path, command)
     assert (done.returncode, done.stdout) == (3, "")
-    assert done.stderr.splitlines()[-2:] == ["loading torch …", "torch is loaded"]
+    assert done.stderr.splitlines() == [f"loading {package} …", f"{package} is being loaded"]
+
+
+@pytest.mark.parametrize("command", QUICK_COMMANDS)
+def test_a_quick_command_loads_nothing_slow_and_says_nothing_of_it(
+    tmp_path: Path, command: str
+) -> None:
+    done = with_slow_packages(tmp_path, command)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout
+
+
+def test_every_command_is_known_to_be_slow_or_quick() -> None:
+    known = [*SLOW_COMMANDS, *QUICK_COMMANDS, *WITHOUT_LOADING]
+    missing = [name for name in command_names() if not any(k.startswith(name) for k in known)]
+    assert missing == []
 
 
 def test_quiet_may_stand_anywhere_and_hides_it(tmp_path: Path) -> None:
-    done = with_slow_torch(tmp_path, "attention cost dot_product --quiet")
-    assert (done.returncode, done.stderr) == (3, "torch is loaded\n")
+    done = with_slow_packages(tmp_path, "attention show dot_product --quiet")
+    assert (done.returncode, done.stderr) == (3, "torch is being loaded\n")
 
 
 def test_a_quiet_command_still_shows_its_result(

@@ -132,11 +132,11 @@ def test_mistakes_are_reported(run: Run) -> None:
         ),
         (
             [*finetune, "--finetune_corpus_path", TRAIN, "--writing_params_path", "no/a.params"],
-            "there is no folder no to write no/a.params into",
+            "no/a.params: there is no folder no.",
         ),
         (
             [*evaluate[:5], "--outputs_path", "no/out", "--reading_params_path", "a.params"],
-            "there is no folder no to write no/out into",
+            "no/out: there is no folder no.",
         ),
         (["evaluate", "vanilla", DEV, *evaluate[3:], "a.params"], "Give the corpus it was"),
         (
@@ -157,7 +157,7 @@ def test_the_folder_of_the_answers_is_looked_for_before_anything_is_read(run: Ru
     words = ["evaluate", "vanilla", "none.txt", "--reading_params_path", "none.params"]
     words += ["--eval_corpus_path", "none.tsv", "--outputs_path", "no/out"]
     code, _, err = run(*words)
-    assert (code, "there is no folder no to write no/out into." in err) == (2, True)
+    assert (code, "no/out: there is no folder no." in err) == (2, True)
 
 
 def test_the_rows_that_dataset_shows_are_those_that_run_trains_on(run: Run) -> None:

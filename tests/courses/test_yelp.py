@@ -3,12 +3,15 @@
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from course_files import YELP, exit_code, load
 
 from attnlab.runs.directory import Run
+from attnlab.runs.replacement import is_own_file
+from attnlab.training.optimization import Optimization
 from small_bert import write_reviews, write_small_bert
 
 pytestmark = pytest.mark.precision
@@ -136,28 +139,102 @@ def test_a_mistake_does_not_cost_the_run_that_was_to_be_replaced(go: Go) -> None
     assert not list(Path().glob(".out*"))
 
 
-def test_a_run_that_was_put_aside_comes_back_if_its_successor_was_killed_at_once(go: Go) -> None:
-    assert go("classifier.py", *COMMON)[0] == 0
-    record = (Path("out") / "record.json").read_text()
-    config = (Path("out") / "config.json").read_text()
-    Path("out").rename(".out.replaced")
-    Path("out").mkdir()
-    (Path("out") / "config.json").write_text(config.replace('"seed": 0', '"seed": 1'))
-    assert go("classifier.py", *COMMON, "--seed", "1", "--max_seq_length", "21")[0] == 2
-    assert (Path("out") / "record.json").read_text() == record
+def what_is_there(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
-@pytest.mark.parametrize("begun", [True, False], ids=["begun", "not begun"])
-def test_a_command_that_was_killed_while_it_replaced_a_run_can_be_given_again(
-    go: Go, begun: bool
+def killed_in(monkeypatch: pytest.MonkeyPatch, go: Go, owner: object, name: str, call: int) -> None:
+    """Give the command with seed 1, and end it in the n-th call of a function, as a kill would."""
+    calls, whole = iter(range(1, 1000)), getattr(owner, name)
+
+    def die(*given: Any, **named: Any) -> Any:
+        if next(calls) == call:
+            raise SystemExit(137)
+        return whole(*given, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, name, die)
+        patch.setattr("attnlab.runs.directory.Run.discard_if_untouched", lambda _: None)
+        assert go("classifier.py", *COMMON, "--seed", "1")[0] == 137
+
+
+def seed_of(folder: str) -> int:
+    return int(Run.open(Path(folder)).config["settings"]["training"]["seed"])
+
+
+@pytest.mark.parametrize("step", [1, 4])
+def test_a_run_goes_only_when_its_successor_is_finished(
+    go: Go, monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:
     assert go("classifier.py", *COMMON)[0] == 0
-    Path("out").rename(".out.replaced")
-    if begun:
-        assert go("classifier.py", *COMMON[:-1], "--seed", "1")[0] == 0
+    Path("out/notes.txt").write_text("mine")
+    before = what_is_there(Path("out"))
+    killed_in(monkeypatch, go, Optimization, "step", step)
+    assert what_is_there(Path("out")) == before
+    code, _, err = go("classifier.py", *COMMON, "--seed", "1")
+    assert code == 0, err
+    assert seed_of("out") == 1
+    assert Path("out/notes.txt").read_text() == "mine"
+    assert not list(Path().glob(".out*"))
+
+
+def test_a_killed_successor_resumes_with_the_same_command_and_ends_the_same(
+    go: Go, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = [*COMMON, "--logging_steps", "2", "--seed", "1"]
+    assert go("classifier.py", *words, "--output_dir", "undisturbed")[0] == 0
+    assert go("classifier.py", *COMMON)[0] == 0
+    with monkeypatch.context() as patch:
+        patch.setattr("attnlab.recipes.classify.train.write_bert", lambda *_, **__: sys.exit(137))
+        assert go("classifier.py", *words)[0] == 137
+    code, _, err = go("classifier.py", *words)
+    assert code == 0, err
+    assert "resumed at step 6 of 6" in err
+    for file in ("model/model.safetensors", "predictions/dev.jsonl"):
+        assert (Path("out") / file).read_bytes() == (Path("undisturbed") / file).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [("unlink", 1), ("unlink", 3), ("rmdir", 1), ("rename", 1), ("rename", 2)],
+    ids=str,
+)
+@pytest.mark.parametrize("again", [["--seed", "1"], ["--seed", "2"]], ids=["same", "another"])
+def test_a_kill_while_the_new_run_is_put_in_place_loses_nothing(
+    go: Go, monkeypatch: pytest.MonkeyPatch, name: str, call: int, again: list[str]
+) -> None:
+    assert go("classifier.py", *COMMON)[0] == 0
+    for file in ("notes.txt", "model/mine.txt", "figures/mine.png"):
+        (Path("out") / file).parent.mkdir(exist_ok=True)
+        (Path("out") / file).write_text(file)
+    code, _, err = go("classifier.py", *COMMON[:-1], "--seed", "1", "--output_dir", "new")
+    assert code == 0, err
+    Path(".out.replacement").mkdir()
+    Path("new").rename(".out.replacement/out")  # finished, when the command before was killed
+    killed_in(monkeypatch, go, Path, name, call)
+    code, _, err = go("classifier.py", *COMMON, *again)
+    assert code == 0, err
+    assert seed_of("out") == int(again[1])
+    assert Run.open(Path("out")).finished
+    for file in ("notes.txt", "model/mine.txt", "figures/mine.png"):
+        assert (Path("out") / file).read_text() == file
+    assert not list(Path().glob(".out*"))
+
+
+def test_a_successor_that_is_no_longer_wanted_goes(go: Go, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert go("classifier.py", *COMMON)[0] == 0
+    killed_in(monkeypatch, go, Optimization, "step", 2)
     code, _, err = go("classifier.py", *COMMON, "--seed", "2")
     assert code == 0, err
+    assert seed_of("out") == 2
     assert not list(Path().glob(".out*"))
+
+
+def test_every_file_of_a_run_is_known_as_our_own(go: Go) -> None:
+    """A file that attnlab writes and does not know would stay when its run is replaced."""
+    assert go("classifier_mlm.py", *JOINT, "--test_file", "reviews/test.csv")[0] == 0
+    strangers = [path for path in what_is_there(Path("out")) if not is_own_file(path)]
+    assert strangers == []
 
 
 def test_an_empty_folder_is_as_good_as_none(go: Go) -> None:

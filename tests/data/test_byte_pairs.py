@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnlab.data.byte_pairs import SMALLEST, BytePairTokenizer
+from attnlab.data.byte_pairs import LARGEST, SMALLEST, BytePairTokenizer
 from attnlab.data.tokenizer import PAD, SENTINEL, Tokenizer, load_tokenizer
 from attnlab.errors import DamagedFileError, UserError
 
@@ -71,10 +71,12 @@ def test_a_vocabulary_comes_back_from_json() -> None:
     assert again.to_dict() == LEARNED.to_dict()
 
 
-@pytest.mark.parametrize("size", [0, SMALLEST - 1])
-def test_a_vocabulary_that_is_too_small_for_the_bytes_is_refused(size: int) -> None:
+@pytest.mark.parametrize("size", [0, SMALLEST - 1, LARGEST + 1, 10**11])
+def test_a_vocabulary_too_small_for_the_bytes_or_too_large_is_refused(size: int) -> None:
     with pytest.raises(
-        UserError, match=rf"^a tokenizer of {size} is not possible: it has at least 258\.$"
+        UserError,
+        match=rf"^a tokenizer of {size} is not possible: it has at least 258 tokens and"
+        r" at most 1048576\.$",
     ):
         BytePairTokenizer.of(TEXTS, size=size)
 
@@ -100,3 +102,9 @@ def test_running_text_gets_no_space_before_its_first_word() -> None:
         assert one.decode(one.encode(" ROMEO")) == " ROMEO", "its own space stays"
         assert one.decode(one.encode("ROMEO")) == "ROMEO"
         assert one.encode("\nROMEO")[1:] == one.encode("ROMEO")
+
+
+def test_a_word_without_end_is_learned_in_parts_and_comes_back() -> None:
+    word = "ab" * 100_000  # the library alone would take minutes
+    tokenizer = BytePairTokenizer.of([word], size=300)
+    assert tokenizer.decode(tokenizer.encode(word)) == word

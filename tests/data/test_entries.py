@@ -1,6 +1,7 @@
 """Whose line it is, and the names in it with the words before them."""
 
 from pathlib import Path
+from typing import SupportsIndex
 
 import hypothesis
 import pytest
@@ -8,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnlab.data.entries import (
+    LONGEST_WORD,
     MOST_BEFORE,
     Entry,
     Span,
+    Words,
     has_entries,
     is_entry,
     ordinary_words,
@@ -181,3 +184,38 @@ def test_the_courses_corpus_is_a_list_of_entries_and_shakespeare_is_not(data_fol
     assert sum(map(is_entry, wiki)) > 0.95 * len(wiki)
     assert sum(map(is_entry, plays)) < 0.01 * len(plays)
     assert (has_entries(wiki), has_entries(plays)) == (True, False)
+
+
+class Counted(str):
+    """A line that counts the characters copied out of it."""
+
+    copied = 0
+
+    def __getitem__(self, place: SupportsIndex | slice) -> "Counted":
+        part = Counted(super().__getitem__(place))
+        Counted.copied += len(part)
+        return part
+
+
+@pytest.mark.parametrize("kind", ["A,", "The cat. ", "A. ", "Born in Glasgow, ", "A-b of ", "a. "])
+def test_reading_a_line_four_times_as_long_copies_four_times_as_much(kind: str) -> None:
+    copied = []
+    for count in (500, 2000):
+        Counted.copied = 0
+        line = Counted(f"Name. {kind * count}")
+        read_entry(line, frozenset({"The"}))
+        is_entry(line)
+        copied.append(Counted.copied)
+    assert copied[1] < 5 * copied[0] + 1000
+
+
+@hypothesis.settings(deadline=None)
+@given(st.text(st.sampled_from("AbÉ.,- \t\xa0\x1c"), max_size=40), st.integers(0, 40))
+def test_the_words_before_a_place_are_the_last_of_what_stands_there(text: str, place: int) -> None:
+    assert Words(text).before(place) == tuple(text[:place].split()[-MOST_BEFORE:])
+
+
+def test_of_a_word_without_end_the_last_characters_are_kept() -> None:
+    text = "ab," * 1000
+    assert Words(text).before(3000) == (text,)
+    assert Words(text).before(2999) == (text[2999 - LONGEST_WORD : 2999],)

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from given_files import file
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from attnlab.data.header import NAME_LIKE
 from attnlab.data.labelled_text import Example, read_labelled
 from attnlab.errors import UserError
 
@@ -353,3 +355,14 @@ def test_every_review_starts_on_the_line_that_its_id_names(data_folder: Path) ->
         line = lines[int(example.id.removeprefix("train.csv:")) - 1]
         assert line.startswith((f"{example.label},{quoted}", f"{example.label},{words}"))
     assert examples[-1].place == f"{path}, line 18219"
+
+
+@given(st.text("a_- 1!", max_size=12))
+def test_an_underscore_in_a_column_name_is_part_of_a_word(name: str) -> None:
+    separating = re.fullmatch(r"[^\W\d]\w*([ _-]\w+){0,2}", name)
+    assert bool(NAME_LIKE.fullmatch(name)) == bool(separating)
+
+
+def test_a_column_name_of_many_underscores_is_read_in_one_pass() -> None:
+    # were an underscore a separator too, this would try every way to cut the name in three
+    assert not NAME_LIKE.fullmatch("a" + "_a" * 50_000 + "!")

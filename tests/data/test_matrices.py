@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attnlab.data.matrices import read_matrix, read_square_matrix
-from attnlab.errors import UserError
+from attnlab.errors import DamagedFileError, UserError
 
 ROWS = [[0.5, 1.0, -2.0], [3.0, 4e-3, 5.0]]
 
@@ -85,3 +85,18 @@ def test_an_npy_file_of_other_things_than_real_numbers_is_refused(
 def test_every_kind_of_real_number_is_read(tmp_path: Path, kind: str) -> None:
     np.save(tmp_path / "a.npy", np.array([[0, 1], [1, 0]]).astype(kind))
     assert read_matrix(tmp_path / "a.npy").tolist() == [[0, 1], [1, 0]]
+
+
+@pytest.mark.parametrize("shape", [(10**12,), (2, 10**11), (10**400, 3)])
+def test_a_header_that_promises_more_numbers_than_there_are_is_refused(
+    tmp_path: Path, shape: tuple[int, ...]
+) -> None:
+    path = tmp_path / "keys.npy"
+    with path.open("wb") as file:
+        header = {"descr": "<f8", "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_2_0(file, header)
+        file.write(b"\0" * 16)
+    with pytest.raises(
+        DamagedFileError, match=r"keys\.npy is damaged: .* numbers need .*, but 16 bytes follow"
+    ):
+        read_matrix(path)

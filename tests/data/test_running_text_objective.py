@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from attnlab.data.byte_pairs import BytePairTokenizer
 from attnlab.data.characters import CharacterTokenizer
-from attnlab.data.held_out_text import held_out_rows, hold_out_end
+from attnlab.data.held_out_text import characters_of_rows, held_out_rows, hold_out_end
 from attnlab.data.objectives import OBJECTIVES
 from attnlab.data.objectives.running_text import RunningText
 from attnlab.errors import UserError
@@ -85,3 +85,17 @@ def test_every_held_out_token_is_predicted_once(kind: str, block: int) -> None:
         assert before.tokens[-1] == after.tokens[0]
     assert len({row.id for row in rows}) == len(rows)
     assert max(len(row) for row in rows) <= block
+
+
+@given(st.text(alphabet="ab \n\u00e9\u20ac\U0001f600", min_size=1, max_size=60), st.integers(2, 5))
+def test_the_characters_of_all_windows_are_those_of_the_text(text: str, block: int) -> None:
+    """A window may end within a character of several bytes, each of them a token."""
+    tokenizers = [
+        BytePairTokenizer.of(["ab"], size=258, adds_space=False),
+        CharacterTokenizer.of([text, "\n"]),
+    ]
+    for tokenizer in tokenizers:
+        rows = held_out_rows(text, tokenizer, block=block)
+        counts = characters_of_rows(rows, tokenizer)
+        assert sum(counts) == len(text)
+        assert min(counts) >= 0

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from attnlab.data import wordpiece
-from attnlab.data.wordpiece import SPECIAL, Encoded, WordPiece
+from attnlab.data.wordpiece import NORMALIZED_AT_ONCE, SPECIAL, Encoded, WordPiece
 from attnlab.errors import UserError
 
 WORDS = "the cafe wasn ' t una ##ffa ##ble . [ ] sep mask $ 中 文 ##s a ##a".split()
@@ -372,3 +372,17 @@ def test_pairs_of_real_texts_are_the_librarys(data_folder: Path, max_len: int) -
     random.Random(0).shuffle(mixed)
     for first, second in zip(mixed[:150], [*mixed[150:290], *[None] * 10], strict=True):
         check_pair(ours, theirs, first, second, max_len)
+
+
+def test_accents_are_put_in_order_a_part_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    lengths = []
+    normalize = unicodedata.normalize
+
+    def counted(form: str, text: str) -> str:
+        lengths.append(len(text))
+        return normalize(form, text)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("attnlab.data.wordpiece.unicodedata.normalize", counted)
+    WordPiece([*SPECIAL, "a"]).encode("a" + "\u0300\u0327" * 5000)
+    assert max(lengths) <= NORMALIZED_AT_ONCE
+    assert sum(lengths) == 10_001

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from attnlab.evaluation.accuracy import score_answers
-from attnlab.evaluation.ledger import split_ledger
+from attnlab.evaluation.ledger import row_hashes, split_ledger
 from attnlab.recipes.closing import Splits, close_run
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.runs.predictions import prediction_row
@@ -33,6 +33,7 @@ def classifier_run(
     run.write_predictions(split, rows)
     asked = [{"text": text, "label": g} for text, g in zip(texts, gold, strict=True)]
     taught = [{"text": text, "label": "yes"} for text in train or ["only in train"]]
+    run.write_rows(split, row_hashes(asked, inputs=["text"]))
     ledger = split_ledger({"train": taught, split: asked}, inputs=["text"])
     scores = {split: score_answers(gold, predicted, train_gold=gold)}
     run.finish({"scores": scores, "ledger": ledger})

@@ -99,7 +99,8 @@ def made_up(dice: np.random.Generator, n: int, runs: int, *, noise: float) -> li
         losses = loss * (1 + noise * dice.random(n))
         columns = zip(gold.tolist(), own.tolist(), losses.tolist(), tokens.tolist(), strict=True)
         names = ("gold", "prediction", "loss", "tokens")
-        tables.append([dict(zip(names, row, strict=True)) for row in columns])
+        rows = [dict(zip(names, row, strict=True)) for row in columns]
+        tables.append([{**row, "characters": 3 * row["tokens"] + 1} for row in rows])
     return tables
 
 

@@ -8,6 +8,7 @@ from records import answers, classifier_run, perplexity_run
 from attnlab.errors import UserError
 from attnlab.evaluation.comparison import compare, conditions_of
 from attnlab.evaluation.metrics import metric_called
+from attnlab.report.sections.comparison import comparison_blocks
 from attnlab.runs.directory import Run, RunPlace
 
 
@@ -101,7 +102,7 @@ def test_a_run_without_predictions_is_refused(tmp_path: Path) -> None:
     run = classifier_run(tmp_path, "whole", gold=gold, predicted=predicted)
     bare = Run.begin("classify", {"x": 1}, RunPlace(tmp_path, "bare"))
     bare.finish({"scores": run.record["scores"]})
-    with pytest.raises(UserError, match=r"nothing to compare: .*\(none at all in bare\)"):
+    with pytest.raises(UserError, match=r"nothing to compare: .*\(whole: test; bare: none\)"):
         compare([run, bare])
 
 
@@ -275,3 +276,59 @@ def test_runs_scored_differently_can_be_compared_by_a_metric_that_both_have(tmp_
         compare(runs)
     assert compare(runs, metric="accuracy").pairs[0].difference == pytest.approx(20 / 60)
     assert compare(runs, metric="f1").conditions[1].baseline is None
+
+
+def test_a_run_that_scored_the_same_rows_under_another_name_is_compared(tmp_path: Path) -> None:
+    (gold, predicted), order = answers(50, 60), [*range(30, 60), *range(30)]
+    texts = [f"example {i}" for i in range(60)]
+    trained, _ = weak_and_strong(tmp_path)
+    asked = classifier_run(
+        tmp_path,
+        "asked",
+        gold=[gold[i] for i in order],
+        predicted=[predicted[i] for i in order],
+        texts=[texts[i] for i in order],
+        split="reviews",
+        job="classify-predict",
+    )
+    by_name = compare(weak_and_strong(tmp_path / "by_name"))
+    for runs in ([trained, asked], [asked, trained]):
+        found = compare(runs)
+        assert found.splits == {"weak": "test", "asked": "reviews"}
+        assert abs(found.pairs[0].difference) == by_name.pairs[0].difference
+        assert found.pairs[0].p_value == by_name.pairs[0].p_value
+    told = str(list(comparison_blocks(compare([trained, asked]))))
+    assert "accuracy on test = reviews, n = 60" in told
+    assert "The same rows under different names: test of weak; reviews of asked." in told
+    assert compare([trained, asked], split="reviews").splits == found.splits
+
+
+def test_one_other_row_or_label_under_another_name_is_refused(tmp_path: Path) -> None:
+    gold, predicted = answers(7, 10)
+    first = classifier_run(tmp_path, "first", gold=gold, predicted=predicted)
+    texts = [*(f"example {i}" for i in range(9)), "another"]
+    rows = classifier_run(
+        tmp_path, "rows", gold=gold, predicted=predicted, texts=texts, split="file"
+    )
+    with pytest.raises(UserError, match=r"neither by name nor by rows \(first: test; rows: file\)"):
+        compare([first, rows])
+    with pytest.raises(
+        UserError, match=r"rows has no score on 'test', nor on the same rows .*file"
+    ):
+        compare([first, rows], split="test")
+    other = ["no" if label == "yes" else "yes" for label in gold]
+    labels = classifier_run(tmp_path, "labels", gold=other, predicted=predicted, split="file")
+    with pytest.raises(UserError, match="different data, called 'test' and 'file'"):
+        compare([first, labels])
+
+
+def test_the_same_lines_of_a_reordered_file_are_paired_by_text_and_not_by_line(
+    tmp_path: Path,
+) -> None:
+    """Ids are lines of a file: the same line of two orders is another example."""
+    first, second = weak_and_strong(tmp_path)
+    for run, rows in ((first, first.predictions("test")), (second, second.predictions("test"))):
+        ordered = rows if run is first else rows[::-1]
+        run.write_predictions("test", [{**r, "id": f"f.csv:{i}"} for i, r in enumerate(ordered)])
+    (pair,) = compare([first, second]).pairs
+    assert pair.p_value == pytest.approx(2 * 0.5**20)

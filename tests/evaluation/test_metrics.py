@@ -14,7 +14,7 @@ from attnlab.evaluation.metrics import METRICS, check_answers, metric_called
 
 LABELS = st.sampled_from(["a", "b", "c", 1])
 PAIRS = st.lists(st.tuples(LABELS, LABELS), min_size=1, max_size=12)
-ROW = {"id": "x", "gold": "a", "prediction": "b", "loss": 2.5, "tokens": 3}
+ROW = {"id": "x", "gold": "a", "prediction": "b", "loss": 2.5, "tokens": 3, "characters": 7}
 
 
 def table(pairs: list[tuple[Any, Any]]) -> list[dict[str, Any]]:
@@ -76,6 +76,12 @@ def test_a_perplexity_too_large_for_a_float_stays_finite() -> None:
     assert math.isfinite(metric_called("perplexity").score([{"loss": 1e6, "tokens": 1}]))
 
 
+def test_bits_per_character_weigh_an_example_by_its_characters() -> None:
+    rows = [{"loss": 10.0, "characters": 12}, {"loss": 40.0, "characters": 20}]
+    score = metric_called("bits_per_character").score(rows)
+    assert score == pytest.approx(50 / math.log(2) / 32, rel=1e-12)
+
+
 def test_scores_and_differences_are_written_in_the_metrics_unit() -> None:
     f1, perplexity = metric_called("f1"), metric_called("perplexity")
     assert (f1.write(0.7129), f1.write_difference(-0.021)) == ("71.3 %", "2.1 points")
@@ -88,7 +94,7 @@ def test_an_interval_ends_where_scores_end() -> None:
 
 
 def test_an_unknown_metric_is_named_with_those_there_are() -> None:
-    message = r"no metric is called 'acuracy'. Did you mean 'accuracy'\? Known: accuracy, f1, perp"
+    message = r"no metric is called 'acuracy'. Did you mean 'accuracy'\? Known: accuracy, bits_per"
     with pytest.raises(UserError, match=message):
         metric_called("acuracy")
 

@@ -88,7 +88,7 @@ def outcome(folder: Path) -> dict[str, Any]:
         **{split: (run / "predictions" / f"{split}.jsonl").read_text() for split in SPLITS},
         "best_step": record["best_step"],
         "scores": record["scores"],
-        "leftovers": sorted(p.name for p in (run / "checkpoints").glob(".*")),
+        "checkpoints": sorted(p.name for p in (run / "checkpoints").iterdir()),
     }
 
 

@@ -9,7 +9,14 @@ from scipy.special import softmax
 from attnlab.geometry.answers import Exercise, attempt, check_answer
 from attnlab.geometry.argmax import argmax_attention
 from attnlab.geometry.diagnosis import diagnose
-from attnlab.geometry.examples import ARGMAX_QUERY, argmax, cse517, word_tokens, word_vectors
+from attnlab.geometry.examples import (
+    ARGMAX_QUERY,
+    argmax,
+    cse517,
+    example,
+    word_tokens,
+    word_vectors,
+)
 from attnlab.geometry.instance import Instance, output_error, weights_of
 from attnlab.geometry.kqv import (
     Matrices,
@@ -26,6 +33,7 @@ from attnlab.geometry.repair import repair_key, with_key
 from attnlab.geometry.scale import error_curve
 from attnlab.geometry.sharpness import mass_at, smallest_beta, weight_of_plain_sum
 from attnlab.geometry.targets import average, select
+from attnlab.geometry.weights import solve_weights
 
 CSE = cse517()
 K0, K1 = CSE.keys[:2]
@@ -34,6 +42,7 @@ FIRST_TWO = average(4, [0, 1])
 
 class TestAveraging:
     def test_the_mean_of_the_keys_passes_only_because_it_is_short(self) -> None:
+        """*attention* 1.3.1: the mean of the keys is off by .0201; only q = 0 is exact."""
         query, target = CSE.keys.mean(axis=0), average(4, range(4))
         assert weights_of(CSE.keys, query) == pytest.approx(
             [0.2282, 0.2858, 0.2396, 0.2464], abs=5e-5
@@ -44,11 +53,13 @@ class TestAveraging:
 
     @pytest.mark.parametrize(("scale", "error"), [(10, 0.0058), (5, 0.0029)])
     def test_the_sum_of_two_keys(self, scale: float, error: float) -> None:
+        """*attention* 1.3.2: the reported .0029 belongs to 5·(k₀+k₁), not to 10·(k₀+k₁)."""
         assert output_error(CSE, scale * (K0 + K1), target=FIRST_TWO) == pytest.approx(
             error, abs=5e-5
         )
 
     def test_the_error_of_the_sum_is_not_monotone_in_its_scale(self) -> None:
+        """*attention* 1.3.2: a larger S is not better; beyond 87.1 it is wrong."""
         curve = error_curve(CSE, K0 + K1, target=FIRST_TWO)
         assert not curve.is_monotone
         assert curve.best_scale == pytest.approx(3.9, abs=0.05)
@@ -60,6 +71,7 @@ class TestAveraging:
         assert curve.end_error == pytest.approx(0.27, abs=1e-6)
 
     def test_why_the_sum_is_off_and_how_it_is_mended(self) -> None:
+        """*attention* 1.3.2: without the part along k₀−k₁ the error is 1.4e-8."""
         found = diagnose(CSE, 10 * (K0 + K1), target=FIRST_TWO)
         assert found.mass_outside < 1e-7  # the others are left out well enough;
         assert found.unequal == pytest.approx(10 * abs((K0 + K1) @ (K0 - K1)))  # the two differ
@@ -75,11 +87,13 @@ class TestRepair:
     FIRST_THREE = Exercise(average(4, [0, 1, 2])[None], token=2, query="10*(k0+k1)")
 
     def test_the_query_as_third_key_selects_instead_of_averaging(self) -> None:
+        """*attention* 1.4.1: k₂ = q selects v₂; (k₀+k₁)/2 averages."""
         assert attempt("q", CSE, task=self.FIRST_THREE).error == pytest.approx(0.273, abs=5e-4)
         assert attempt("(k0+k1)/2", CSE, task=self.FIRST_THREE).error < 0.005
 
     @pytest.mark.parametrize(("scale", "error"), [(5, 0.118), (10, 0.031)])
     def test_the_unit_key_along_the_query(self, scale: int, error: float) -> None:
+        """*attention* 1.4.2: q/|q| fails with the query of error .0029, passes with 10·(k₀+k₁)."""
         task = Exercise(select(4, 2)[None], token=2, query=f"{scale}*(k0+k1)", unit=True)
         found = attempt("q/norm(q)", CSE, task=task)
         assert found.error == pytest.approx(error, abs=5e-4)
@@ -91,6 +105,7 @@ class TestRepair:
 
 class TestSelection:
     def test_a_multiple_of_the_key_selects_keys_of_unit_length_alone(self) -> None:
+        """*attention* 1.2: S·k_i is not general."""
         report = check_answer("S*k0", CSE, task=Exercise(select(4, 0)[None]))
         assert report.here.passes
         assert report.is_general is False
@@ -99,6 +114,7 @@ class TestSelection:
         assert anything.passed < anything.tried
 
     def test_large_differences_of_scores_leave_little(self) -> None:
+        """*attention* 2.2: softmax[-20, -12, 20, 25] is not [.01, .02, .48, .49]."""
         assert softmax([-20, -12, 20, 25]) == pytest.approx([3e-20, 8e-17, 0.0067, 0.9933], rel=0.1)
         assert weights_of(np.array([[-20.0], [-12], [20], [25]]), np.ones(1))[2:] == pytest.approx(
             [0.0067, 0.9933], abs=5e-5
@@ -112,8 +128,44 @@ def weight_by_length(lengths: np.ndarray, *, heads: int) -> np.ndarray:
     return _weights(along, beta=10.0)[heads - 1][:, 0]
 
 
+class TestOrthogonalKeys:
+    def test_keys_that_are_not_orthogonal_need_another_query(self) -> None:
+        """*knowledge* 1(b)ii: "k_iᵀk_j for all i ≠ j" lacks its "= 0", which the answer needs."""
+        dice, two = np.random.default_rng(0), average(4, [0, 1])
+        keys = np.linalg.qr(dice.normal(size=(6, 4)))[0].T
+        orthonormal = Instance(keys, dice.normal(size=(4, 3)))
+        assert output_error(orthonormal, 30 * (keys[0] + keys[1]), target=two) < 1e-9
+        slanted = keys.copy()
+        slanted[2] = (keys[0] + keys[1]) / math.sqrt(2)  # of unit length, but not orthogonal
+        instance = Instance(slanted, orthonormal.values)
+        assert weights_of(slanted, 30 * (keys[0] + keys[1]))[2] > 0.999  # it takes all
+        assert output_error(instance, 30 * (keys[0] + keys[1]), target=two) > 0.05
+
+    def test_no_noise_no_deviation(self) -> None:
+        """*knowledge* 1(c)i and 1(d)i: Σ = αI for all keys; the deviation vanishes with α."""
+        deviations = [noisy_heads(alpha=a, length_variance=0, draws=500) for a in (0, 1e-6, 1e-4)]
+        for heads in (1, 2):
+            none, small, more = (drawn.deviation(heads) for drawn in deviations)
+            assert none == 0 < small < more
+
+
+class TestWhatCanBeSelected:
+    def test_a_key_is_selected_if_it_is_a_corner_of_the_hull_that_no_other_equals(self) -> None:
+        """*attention* 1.2: all weight on i needs a vertex; S·k_i is one query of many."""
+        square = np.array([[0.0, 0], [1, 0], [0, 1], [1, 1], [0.5, 0.5], [1, 1]])
+        found = [solve_weights(square, select(6, i)).verdict for i in range(6)]
+        assert found == ["limit", "limit", "limit", "never", "never", "never"]
+
+    def test_an_output_may_be_reached_although_its_weights_are_not(self) -> None:
+        """*attention* 1.2: the two are decided apart."""
+        instance = example("midpoint")
+        assert solve_weights(instance.keys, select(4, 2)).verdict == "never"
+        assert solve_output(instance, instance.values[2]).verdict == "limit"
+
+
 class TestNoisyKeys:
     def test_the_deviations_with_one_head_and_with_two(self) -> None:
+        """*knowledge* 1(c)ii and 1(d)ii: .44 and .16; .43 and .113 without the ignored case."""
         drawn = noisy_heads(n_tokens=20, beta=10, draws=40_000)
         assert drawn.deviation(1) == pytest.approx(0.44, abs=5e-3)
         assert drawn.deviation(2) == pytest.approx(0.16, abs=5e-3)
@@ -122,6 +174,7 @@ class TestNoisyKeys:
         assert drawn.ignored.mean() == pytest.approx(0.079, abs=5e-3)
 
     def test_the_ignored_case_has_a_probability_of_eight_per_cent(self) -> None:
+        """*knowledge* 1(d)ii: what it ignores happens in 7.9 % of the draws."""
         assert ignored_probability() == pytest.approx(0.079, abs=5e-4)
 
     def test_the_deviations_by_integration_instead_of_drawing(self) -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from attnlab.geometry.certificates import Certificate
-from attnlab.geometry.examples import cse517
-from attnlab.geometry.explain.answer import inwards, scale_words
+from attnlab.geometry.examples import cse517, example
+from attnlab.geometry.explain.answer import scale_words, stretch_words
 from attnlab.geometry.scale import Ray, error_curve
 from attnlab.geometry.targets import average, select
 from attnlab.geometry.words import (
@@ -71,17 +71,46 @@ def test_the_three_proofs() -> None:
 
 
 def test_a_stretch_is_rounded_inwards() -> None:
-    assert inwards((1.3947, 87.16)) == ("1.4", "87.1")
-    assert inwards((0.01, 10_000)) == ("0.01", "1e+04")
-    assert inwards((1.4, 2.0)) == ("1.4", "2")
+    assert stretch_words((1.3947, 87.16)) == "from S = 1.4 to 87.1"
+    assert stretch_words((1.4, 2.0)) == "from S = 1.4 to 2"
+    assert stretch_words((3.457, math.inf)) == "from S = 3.46 on"
+    assert stretch_words((0.0, 2.389)) == "for every S > 0 up to 2.38"
+    assert stretch_words((0.0, math.inf)) == "for every S > 0"
 
 
 def test_the_error_against_the_scale_in_words() -> None:
     cse = cse517()
     for direction, target, said in (
         (cse.keys[0], select(4, 0), "is within 0.05 from S = 3.46 on"),
-        (cse.keys[0], select(4, 1), "is not within 0.05 for any S"),
-        (cse.keys[0] + cse.keys[1], average(4, [0, 1]), "does not simply fall with S"),
+        (cse.keys[0], select(4, 1), "is not within 0.05 for any S > 0"),
+        (cse.keys[0] + cse.keys[1], average(4, [0, 1]), "least at S = 3.92 (0.0021)"),
+        (cse.keys[0] / 1e6, select(4, 0), "is within 0.05 from S = 3.46e+06 on"),
+        (1e6 * cse.keys[0], select(4, 0), "is within 0.05 from S = 3.46e-06 on"),
+        (cse.keys.mean(axis=0), average(4, range(4)), "least as S → 0 (0), within 0.05 for every"),
     ):
         curve = error_curve(cse, direction, target=target)
         assert said in scale_words(Ray("k", 1.0, 1.0, curve))
+
+
+def test_a_query_across_all_differences_has_no_scale() -> None:
+    orthonormal = example("orthonormal")
+    curve = error_curve(orthonormal, np.ones(5), target=average(5, range(5)))
+    said = scale_words(Ray("sum(K)", 1.0, 1.0, curve))
+    assert said == "S·sum(K) has the same error for every S > 0 (0): it scores all keys alike."
+
+
+@pytest.mark.parametrize(
+    ("direction", "name"),
+    [
+        ("k0+k1", "S·(k0+k1)"),
+        ("(k0+k1)", "S·(k0+k1)"),
+        ("(k0)+(k1)", "S·((k0)+(k1))"),
+        ("(k0+k1)/2", "S·(k0+k1)/2"),
+        ("-k0", "S·(-k0)"),
+        ("mean(K)", "S·mean(K)"),
+        ("k0 − k1", "S·(k0 - k1)"),
+    ],
+)
+def test_a_multiple_keeps_its_parentheses(direction: str, name: str) -> None:
+    curve = error_curve(cse517(), np.ones(3), target=select(4, 0))
+    assert Ray(direction, 1.0, 1.0, curve).name == name

@@ -275,3 +275,20 @@ def test_names_are_translated() -> None:
 
 def test_the_vocabulary_is_copied(folder: Path) -> None:
     assert (folder / "vocab.txt").read_text().split() == VOCABULARY
+
+
+@pytest.mark.parametrize(
+    "key", ["hidden_size", "vocab_size", "intermediate_size", "max_position_embeddings"]
+)
+def test_a_configuration_that_no_memory_can_hold_is_refused(folder: Path, key: str) -> None:
+    reconfigure(folder, **{key: 12 * 10**15})
+    with pytest.raises(
+        UserError, match=rf"config\.json: a model of .*{key} = 12000000000000000.* needs about"
+    ):
+        read_bert(folder)
+
+
+def test_more_layers_than_any_model_has_are_refused(folder: Path) -> None:
+    reconfigure(folder, num_hidden_layers=10**9)
+    with pytest.raises(UserError, match=r"num_hidden_layers.*less than or equal to 1000"):
+        read_bert(folder)

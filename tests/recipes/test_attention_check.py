@@ -1,6 +1,10 @@
 """The checker of students' files notices every bug of the library, and names what it does."""
 
+import json
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,10 +67,12 @@ def test_without_a_twin_the_leak_alone_gives_a_class_away(name: str) -> None:
     assert "the future is seen: the output at position" in wrong["hides the future"]
 
 
-def check_text(tmp_path: Path, text: str, **how: str) -> dict[str, str | None]:
+def check_text(tmp_path: Path, text: str, **how: Any) -> dict[str, str | None]:
+    """Check a file with this text and say what was found about what it has."""
     file = tmp_path / "mine.py"
     file.write_text("import torch\nfrom torch import nn\n" + text, encoding="utf-8")
-    return {f.what: f.problem for findings in check_file(file, **how).values() for f in findings}
+    findings = [finding for part in check_file(file, **how).values() for finding in part]
+    return {f.what: f.problem for f in findings if f.status != "missing"}
 
 
 @pytest.mark.parametrize(
@@ -156,7 +162,7 @@ def test_a_file_without_attention_is_refused(tmp_path: Path) -> None:
 
 def test_a_class_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"no torch.nn.Module class 'Mine'. Did you mean 'Mini'\?"):
-        check_text(tmp_path, "class Mini(nn.Module): pass", name="Mine")
+        check_text(tmp_path, "class Mini(nn.Module): pass", only=["Mine"])
 
 
 def test_other_parameters_than_the_twins_are_named(tmp_path: Path) -> None:
@@ -205,3 +211,193 @@ def test_a_twin_may_have_buffers_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(text, encoding="utf-8")
     findings = check_file(tmp_path / "mine.py", like="dot_product")["MyAttention"]
     assert [finding for finding in findings if not finding.right] == []
+
+
+@pytest.fixture(autouse=True)
+def _own_path() -> Iterator[None]:
+    """Take folders of students off Python's path again."""
+    before = sys.path[:]
+    yield
+    sys.path[:] = before
+
+
+def statuses(file: Path, **how: Any) -> dict[str, str]:
+    return {f.what: f.status for part in check_file(file, **how).values() for f in part}
+
+
+class TestMissingAndUnwritten:
+    TEXT = (
+        "def pairwise_similarities(Q, K): return Q @ K.transpose(-2, -1)\n"
+        "def attn_scaled(A, n_embd, n_heads): pass\n"
+        "def attn_softmx(A): return A.softmax(-1)\n"
+        "def merge_heads(x): raise NotImplementedError('your turn')\n"
+        "def self_attention(Q, K, V, n_heads, causal): return attn_scaled(Q @ K.mT, 1, 1) @ V\n"
+    )
+
+    @pytest.fixture
+    def file(self, tmp_path: Path) -> Path:
+        (tmp_path / "mine.py").write_text(self.TEXT, encoding="utf-8")
+        return tmp_path / "mine.py"
+
+    def test_missing_is_not_unwritten_and_unwritten_is_not_wrong(self, file: Path) -> None:
+        found = statuses(file)
+        assert {name for name, status in found.items() if status == "missing"} == {
+            "attn_softmax", "compute_outputs", "make_causal_mask", "apply_causal_mask",
+            "split_heads",
+        }  # fmt: skip
+        assert found["pairwise_similarities"] == "right"
+        unwritten = {name for name, status in found.items() if status == "not written yet"}
+        assert unwritten == {"attn_scaled", "merge_heads", "self_attention"}
+
+    def test_the_sentences_say_what_to_do(self, file: Path) -> None:
+        (findings,) = check_file(file).values()
+        said = {finding.what: finding.problem for finding in findings}
+        assert "no function attn_softmax. Did you mean 'attn_softmx'?" in str(said["attn_softmax"])
+        assert said["attn_scaled"] == "it returns nothing"
+        assert "your turn (line 4, in merge_heads)" in str(said["merge_heads"])
+        assert said["self_attention"] == "it calls attn_scaled, which must be written first"
+
+    def test_only_some_are_looked_at(self, file: Path) -> None:
+        assert statuses(file, only=["pairwise_similarities"]) == {"pairwise_similarities": "right"}
+        assert statuses(file, only=["split_heads"]) == {"split_heads": "missing"}
+
+    def test_a_class_without_a_body_is_not_written_yet(self, tmp_path: Path) -> None:
+        for body in ("pass", "raise NotImplementedError"):
+            for mask in (", *, mask", ""):
+                text = (
+                    "class A(nn.Module):\n    def __init__(self, d, h, n): super().__init__()\n"
+                    f"    def forward(self, x{mask}): {body}\n"
+                )
+                file = tmp_path / "a.py"
+                file.write_text(f"from torch import nn\n{text}", encoding="utf-8")
+                assert statuses(file) == {"is called": "not written yet"}
+
+
+def write_notebook(path: Path, *cells: str) -> Path:
+    made = [{"cell_type": "code", "source": cell.splitlines(keepends=True)} for cell in cells]
+    made.insert(0, {"cell_type": "markdown", "source": ["# Title"]})
+    path.write_text(json.dumps({"cells": made}), encoding="utf-8")
+    return path
+
+
+SOFTMAX = "def attn_softmax(A):\n    return F.softmax(A, dim=AXIS)\n"
+
+
+class TestNotebooks:
+    def test_only_what_the_functions_need_is_run(self, tmp_path: Path) -> None:
+        file = write_notebook(
+            tmp_path / "A2S2.ipynb",
+            "!pip install torch\n%matplotlib inline\nimport torch.nn.functional as F",
+            "%%bash\necho this is no Python at all",
+            "import no_such_module_of_a_students_own",
+            "AXIS = -1\nimport torch?",
+            SOFTMAX,
+            "while True: pass",
+            "losses = [train() for AXIS in range(9)]",
+        )
+        assert statuses(file, only=["attn_softmax"]) == {"attn_softmax": "right"}
+
+    def test_a_failure_names_cell_and_line(self, tmp_path: Path) -> None:
+        wrong = "import torch\n\ndef attn_softmax(A):\n    return A.sofmax(-1)\n"
+        file = write_notebook(tmp_path / "a.ipynb", "x = 1", wrong)
+        ((finding,),) = check_file(file, only=["attn_softmax"]).values()
+        assert "(code cell 2, line 4, in attn_softmax)" in str(finding.problem)
+
+    @pytest.mark.parametrize(
+        ("cells", "message"),
+        [
+            (["AXIS = 1 / 0", SOFTMAX], r"a.ipynb, code cell 1, line 1 fails: ZeroDivisionError"),
+            (["def attn_softmax(A:\n    return A"], r"a.ipynb, code cell 1, line 1: "),
+            (["x = 1"], "has nothing to check"),
+        ],
+    )
+    def test_what_cannot_be_read_is_refused(
+        self, tmp_path: Path, cells: list[str], message: str
+    ) -> None:
+        with pytest.raises(UserError, match=message):
+            check_file(write_notebook(tmp_path / "a.ipynb", *cells))
+
+    def test_other_files_are_refused(self, tmp_path: Path) -> None:
+        (tmp_path / "a.ipynb").write_text("print(1)", encoding="utf-8")
+        with pytest.raises(UserError, match="is no notebook: it holds no JSON with cells"):
+            check_file(tmp_path / "a.ipynb")
+        (tmp_path / "a.txt").touch()
+        with pytest.raises(UserError, match=r"neither a Python file \(.py\) nor a notebook"):
+            check_file(tmp_path / "a.txt")
+
+    def test_a_notebook_downloaded_as_python_is_read_alike(self, tmp_path: Path) -> None:
+        text = "get_ipython().system('pip install torch')\nimport torch.nn.functional as F\n"
+        file = tmp_path / "A2S2.py"
+        file.write_text(f"{text}AXIS = -1\n{SOFTMAX}train()\n", encoding="utf-8")
+        assert statuses(file, only=["attn_softmax"]) == {"attn_softmax": "right"}
+
+
+PLAIN = """import math, torch
+from torch import nn
+
+class MLP(nn.Module):
+    def __init__(self, d): super().__init__(); self.l = nn.Linear(d, d)
+    def forward(self, x): return self.l(x)
+
+class MyAttention(nn.Module):
+    def __init__(self, d_model, n_heads, dropout=0.1):
+        super().__init__()
+        self.h = n_heads
+        self.k, self.q, self.v, self.out = (nn.Linear(d_model, d_model) for _ in range(4))
+
+    def forward(self, x):
+        B, T, C = x.shape
+        q, k, v = (f(x).view(B, T, self.h, -1).transpose(1, 2) for f in (self.q, self.k, self.v))
+        scores = q @ k.mT / math.sqrt(C // self.h)
+        scores = scores.masked_fill(torch.ones(T, T).tril() == 0, -math.inf)
+        return self.out((scores.softmax(-1) @ v).transpose(1, 2).reshape(B, T, C))
+"""
+
+
+class TestPlainLayers:
+    def check(self, tmp_path: Path, old: str = "", new: str = "", **how: Any) -> dict[str, str]:
+        assert old in PLAIN
+        (tmp_path / "plain.py").write_text(PLAIN.replace(old, new), encoding="utf-8")
+        findings = check_file(tmp_path / "plain.py", **how)["MyAttention"]
+        return {finding.what: finding.problem or "" for finding in findings}
+
+    def test_a_right_one_keeps_every_promise(self, tmp_path: Path) -> None:
+        found = self.check(tmp_path)
+        assert set(found.values()) == {""}
+        assert {"hides the future", "teaches every parameter"} <= found.keys()
+        assert "ignores padding" not in found
+
+    def test_one_with_a_config_or_a_length_is_built(self, tmp_path: Path) -> None:
+        length = self.check(tmp_path, "n_heads, dropout=0.1", "n_heads, block_size")
+        start = "d_model, n_heads, dropout=0.1):\n        super"
+        config = "config):\n        d_model, n_heads = config.n_embd, config.n_head\n        super"
+        assert set(length.values()) == set(self.check(tmp_path, start, config).values()) == {""}
+
+    def test_it_is_compared_with_a_variant(self, tmp_path: Path) -> None:
+        names = PLAIN.replace("self.out", "self.proj").replace("self.k", "self.key")
+        names = names.replace("self.q", "self.query").replace("self.v", "self.value")
+        (tmp_path / "a.py").write_text(names, encoding="utf-8")
+        assert set(statuses(tmp_path / "a.py", like="dot_product").values()) == {"right"}
+        (tmp_path / "a.py").write_text(names.replace("/ math.sqrt(C // self.h)", ""), "utf-8")
+        findings = check_file(tmp_path / "a.py", like="dot_product")["MyAttention"]
+        assert "the scores are not scaled" in str(findings[-1].problem)
+
+    @pytest.mark.parametrize(
+        ("old", "new", "what", "problem"),
+        [
+            ("== 0", "== 2", "hides the future", "the future is seen"),
+            (
+                "q @ k.mT",
+                "0 * (q @ k.mT)",
+                "teaches every parameter",
+                "reaches k.bias, k.weight, q",
+            ),
+            ("q @ k.mT", "q @ q.mT", "teaches every parameter", "no gradient reaches k.bias, k.w"),
+            ("q @ k.mT", "q @ k.detach().mT", "teaches every parameter", "k.bias, k.weight"),
+        ],
+        ids=["no mask", "no scores", "keys unused", "keys detached"],
+    )
+    def test_a_bug_is_noticed(
+        self, tmp_path: Path, old: str, new: str, what: str, problem: str
+    ) -> None:
+        assert problem in self.check(tmp_path, old, new)[what]

@@ -621,3 +621,15 @@ def test_masked_text_is_needed_for_an_alpha(settings: ClassifySettings, tmp_path
     wrong = replace(budget(settings), base=settings)
     with pytest.raises(UserError, match="needs unlabelled text to learn from: give --mlm-text"):
         find_job("classify-label-budget").run(wrong, place=RunPlace(tmp_path), console=QUIET)
+
+
+def test_a_mistake_in_the_texts_is_found_before_a_model_is_fetched(
+    settings: ClassifySettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetched: list[str] = []
+    monkeypatch.setattr(train, "find_model", fetched.append)
+    path = tmp_path / "odd.csv"
+    path.write_text("headline,stars\ngood food,5\nbad food,1\nfine food,5\n")
+    with pytest.raises(UserError, match=r"known as the text .*--text-column headline"):
+        trained(replace(settings, train=str(path), dev=""), tmp_path, "odd")
+    assert fetched == []

@@ -11,18 +11,21 @@ from rich.console import Console
 
 from attnlab.data.settings import WorldSettings
 from attnlab.errors import StoppedError, UserError
+from attnlab.evaluation.comparison import compare
 from attnlab.models.next_token import NextToken
 from attnlab.models.sizes import ModelSettings
 from attnlab.recipes.knowledge import pretrain
 from attnlab.recipes.knowledge.language_model import load_language_model
-from attnlab.recipes.knowledge.recipe_choice import recipe_for
+from attnlab.recipes.knowledge.recipe_choice import fitted_to, recipe_for
 from attnlab.recipes.knowledge.saved import open_saved
 from attnlab.recipes.knowledge.settings import (
     ObjectiveSettings,
     PretrainSettings,
     TokenizerSettings,
+    find_recipe,
 )
 from attnlab.recipes.knowledge.world import write_world
+from attnlab.report.tables import warnings_of
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training import loop
 from attnlab.training.settings import TrainingSettings
@@ -65,6 +68,9 @@ def test_prose_is_noticed_and_its_end_is_scored(settings: PretrainSettings, tmp_
     assert score["n"] == len(rows)
     by_hand = math.exp(sum(row["loss"] for row in rows) / sum(row["tokens"] for row in rows))
     assert score["value"] == pytest.approx(by_hand, rel=1e-12)
+    held_out = "".join(row["input"] for row in rows)
+    assert sum(row["characters"] for row in rows) == score["characters"] <= len(held_out)
+    assert score["repeats"] == {"repeated": 0, "lines": 0, "shortest": 40}
     assert score["interval"][0] <= score["value"] <= score["interval"][1]
     assert run.record["leak"]["largest_change"] == 0
     assert run.record["chosen_on"] == "nothing: the last step is kept"
@@ -110,6 +116,41 @@ def test_the_objective_can_be_forced(settings: PretrainSettings, tmp_path: Path)
         run, said = trained(forced, tmp_path, name)
         assert "plain text" not in said
         assert run.record["scores"] == {}
+
+
+def test_the_end_that_repeats_the_text_is_called_optimistic(
+    settings: PretrainSettings, tmp_path: Path
+) -> None:
+    line = "this line of the text is long and comes again at its very end"
+    Path(settings.corpus).write_text(f"{line}\n{PROSE}{line}\n", encoding="utf-8")
+    run, _ = trained(settings, tmp_path)
+    assert run.record["scores"]["held_out_text"]["repeats"]["repeated"] == 1
+    assert any("this score is optimistic" in warning for warning in warnings_of(run))
+    other = replace(settings, training=replace(TRAINING, seed=1, length="5 steps"))
+    notes = compare([run, trained(other, tmp_path, "other")[0]]).notes
+    assert any("long lines also stand in the training text" in note for note in notes)
+
+
+@pytest.mark.parametrize("name", ["recall", "course", "original", "text"])
+def test_every_recipe_reads_plain_text_as_such(
+    settings: PretrainSettings, tmp_path: Path, name: str
+) -> None:
+    recipe = find_recipe(name).pretrain
+    fitted = fitted_to(settings.corpus, recipe)
+    assert fitted == replace(recipe, objective=fitted.objective)
+    small = replace(
+        fitted, corpus=settings.corpus, model=settings.model, batch_tokens=300, training=TRAINING
+    )
+    run, said = trained(small, tmp_path, name)
+    assert NOTICE in said
+    assert run.record["scores"]["held_out_text"]["metric"] == "perplexity"
+
+
+def test_a_recipe_keeps_its_objective_for_entries(tmp_path: Path) -> None:
+    write_world(WorldSettings(people=10, biographies=2, unwritten=0), tmp_path / "world")
+    course = find_recipe("course").pretrain
+    assert fitted_to(str(tmp_path / "world" / "wiki.txt"), course) == course
+    assert fitted_to("nowhere.txt", course) == course
 
 
 def trained_on(

@@ -17,7 +17,7 @@ from attnlab.errors import UserError
 from attnlab.recipes import jobs
 from attnlab.recipes.jobs import Job, find_job
 from attnlab.recipes.opening import run_without_training
-from attnlab.recipes.studies import Cell, Finished, StudyPlan, ready
+from attnlab.recipes.studies import Cell, Finished, StudyPlan, ready, refuse_wrong_cells
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.runs.references import FileReference
 from attnlab.runs.study import StudyOutcome
@@ -247,5 +247,9 @@ def test_a_cell_waits_for_what_it_needs_and_for_nothing_that_nobody_plans() -> N
     assert ready([second, first], {"a": run, "b": run}) == []
     with pytest.raises(AssertionError, match=r"wait for cells that are not planned: \['b'\]"):
         ready([second], {})
-    with pytest.raises(AssertionError, match="two cells share a name"):
-        ready([first, Cell("a", "other", None)], {})
+
+
+@pytest.mark.parametrize("name", ["a", "A"], ids=["the same", "on some disks the same"])
+def test_cells_that_would_share_a_folder_are_refused(name: str) -> None:
+    with pytest.raises(UserError, match=r"^two cells of this study would be called a: give every"):
+        refuse_wrong_cells([Cell("a", "job", None), Cell(name, "other", None)])

@@ -1,5 +1,7 @@
 """Figures: a title on every panel, units people use, points where there is no curve."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -29,7 +31,7 @@ def texts(figure: Figure) -> list[str]:
 
 def test_a_single_evaluation_is_drawn_as_points_with_their_numbers() -> None:
     figure = curves({"run": ONCE}, per_epoch=None)
-    assert titles(figure) == ["Training loss (nats)", "Accuracy (%)"]
+    assert titles(figure) == ["Training loss (nats)", "Accuracy when evaluated (%)"]
     assert texts(figure) == ["1.50", "25.0", "50.0"]
     assert [tick.get_text() for tick in figure.axes[1].get_xticklabels()] == ["dev", "train"]
     assert all(len(line.get_xdata()) == 1 for line in figure.axes[1].lines)
@@ -38,9 +40,17 @@ def test_a_single_evaluation_is_drawn_as_points_with_their_numbers() -> None:
 def test_several_evaluations_are_drawn_as_a_curve_over_plain_numbers() -> None:
     figure = curves({"run": OFTEN}, per_epoch=None)
     as_svg(figure)
+    assert titles(figure) == ["Training loss (nats)", "Accuracy on dev (%)"]
     assert texts(figure) == []
     assert [len(axes.lines[0].get_xdata()) for axes in figure.axes] == [8, 8]
     assert "2,000" in [tick.get_text() for tick in figure.axes[0].get_xticklabels()]
+
+
+@pytest.mark.parametrize("lines", [ONCE, OFTEN], ids=["points", "curves"])
+def test_no_two_runs_look_alike(lines: list[dict[str, Any]]) -> None:
+    figure = curves({f"run {i}": lines for i in range(9)}, per_epoch=None)
+    for drawn in (figure.axes[0].lines, figure.legends[0].get_lines()):
+        assert len({(line.get_color(), line.get_marker()) for line in drawn}) == 9
 
 
 def test_a_run_that_logged_nothing_is_not_in_the_legend() -> None:

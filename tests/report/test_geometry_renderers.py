@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -41,6 +42,8 @@ def test_the_terminal_shows_headings_sentences_facts_tables_and_the_answer() -> 
         console.print(view(OUTER), highlight=False)
     lines = [line.rstrip() for line in shown.get().splitlines()]
     assert lines == [
+        "Yours: wrong: off by 2",
+        "",
         "Can it be?: in the limit",
         "It can.",
         "Nearly.",
@@ -50,9 +53,14 @@ def test_the_terminal_shows_headings_sentences_facts_tables_and_the_answer() -> 
         "token",
         "0      never",
         "1      [0.5, 0.3333]",
-        "",
-        "Yours: wrong: off by 2",
     ]
+
+
+def test_an_answer_that_is_not_the_users_comes_last() -> None:
+    console = Console(width=60, color_system=None)
+    with console.capture() as shown:
+        console.print(view(replace(OUTER, answer=replace(INNER, is_users=False))), highlight=False)
+    assert shown.get().splitlines()[-1].rstrip() == "Yours: wrong: off by 2"
 
 
 def test_the_json_has_every_part_every_number_and_every_panel() -> None:

@@ -11,7 +11,7 @@ from attnlab.errors import DamagedFileError
 from attnlab.report.run_list import lines_view, run_line
 from attnlab.report.terminal import (
     answers,
-    run_state,
+    run_progress,
     run_story,
     scores_view,
     written,
@@ -68,22 +68,22 @@ def log(run: Run, *lines: dict[str, Any]) -> None:
 
 def test_a_run_that_logged_nothing_is_begun(tmp_path: Path) -> None:
     run = make_run(tmp_path)
-    assert run_state(run) == "stopped, begun"
+    assert run_progress(run) == "stopped, begun"
     run.resolve_once("steps", lambda: 2000)
-    assert run_state(run) == "stopped, step 0 of 2,000"
+    assert run_progress(run) == "stopped, step 0 of 2,000"
 
 
 def test_an_unfinished_run_tells_its_step(tmp_path: Path) -> None:
     run = make_run(tmp_path)
     run.resolve_once("steps", lambda: 2000)
     log(run, {"step": 10, "loss": 3.0}, {"step": 1200, "loss": 2.0})
-    assert run_state(run) == "stopped, step 1,200 of 2,000"
+    assert run_progress(run) == "stopped, step 1,200 of 2,000"
 
 
 def test_a_finished_run_is_finished(tmp_path: Path) -> None:
     run = make_run(tmp_path)
     run.finish(RECORD)
-    assert run_state(run) == "finished"
+    assert run_progress(run) == "finished"
 
 
 def test_the_story_of_an_unfinished_run_has_settings_and_no_scores(tmp_path: Path) -> None:

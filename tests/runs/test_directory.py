@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
-from attnlab.errors import DamagedFileError, UserError
-from attnlab.runs import folders
+from attnlab.errors import BusyError, DamagedFileError, RunError, StoppedError, UserError
+from attnlab.runs import files, folders
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.runs.folders import run_name
 from attnlab.runs.listing import list_runs
+from attnlab.runs.lock import hold
 
 SETTINGS: dict[str, Any] = {"model": {"width": 12}, "seed": 3}
 
@@ -30,7 +31,7 @@ def test_a_new_run_holds_its_job_and_settings_and_nothing_else(tmp_path: Path) -
     assert not run.finished
     assert run.metrics() == []
     assert [path.name for path in run.path.parent.iterdir()] == [run.name]
-    assert [path.name for path in run.path.iterdir()] == ["config.json"]
+    assert {path.name for path in run.path.iterdir()} == {"config.json", ".lock"}
 
 
 def test_a_run_without_a_name_is_called_after_job_and_settings(tmp_path: Path) -> None:
@@ -120,35 +121,76 @@ def test_a_runs_folder_that_is_a_file_is_named(tmp_path: Path) -> None:
         begin(tmp_path / "runs", name="mine")
 
 
-def test_a_crash_while_a_run_is_made_leaves_nothing_that_looks_like_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def crash(path: Path, content: bytes) -> None:
-        path.write_bytes(content[: len(content) // 2])
-        raise KeyboardInterrupt
+def die(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt  # stands for a kill: nothing of ours catches it
 
+
+def write_half_and_die(path: Path, content: bytes) -> None:
+    path.write_bytes(content[: len(content) // 2])
+    raise KeyboardInterrupt
+
+
+KILLS_WHILE_MADE = [
+    pytest.param(folders, "hold", die, id="as an empty folder"),
+    pytest.param(folders, "replace_file", die, id="with its lock alone"),
+    pytest.param(files, "write_synced", write_half_and_die, id="half written"),
+    pytest.param(Path, "replace", die, id="written and not renamed"),
+]
+
+
+@pytest.mark.parametrize(("owner", "name", "kill"), KILLS_WHILE_MADE)
+def test_a_kill_while_a_run_is_made_is_not_in_the_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: object, name: str, kill: object
+) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(folders, "write_synced", crash)
+        patch.setattr(owner, name, kill)
         with pytest.raises(KeyboardInterrupt):
             begin(tmp_path, name="mine")
-    assert not (tmp_path / "mine").exists()
     assert list_runs(tmp_path) == ([], [])
-    assert begin(tmp_path, name="mine").config["settings"] == SETTINGS
+    assert Run.find("job", SETTINGS, RunPlace(tmp_path, "mine")) is None
+    run = begin(tmp_path, name="mine")
+    assert run.is_new
+    assert run.config["settings"] == SETTINGS
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+    assert {path.name for path in run.path.iterdir()} == {"config.json", ".lock"}
 
 
-def test_a_crash_just_before_the_folder_gets_its_name_leaves_nothing_that_looks_like_a_run(
+def test_a_folder_with_a_users_file_is_never_taken_for_a_leftover(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    for name in (".config.json.tmp", "notes.txt"):
+        (tmp_path / "mine" / name).write_text("mine")
+    with pytest.raises(UserError, match=r"mine is not a run directory: it has no config\.json"):
+        begin(tmp_path, name="mine")
+    assert len(list((tmp_path / "mine").iterdir())) == 2
+
+
+def test_a_run_that_another_process_is_making_is_not_made_twice(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    with hold(tmp_path / "mine"), pytest.raises(BusyError, match="is working on"):
+        begin(tmp_path, name="mine")
+    assert begin(tmp_path, name="mine").is_new
+
+
+def test_a_kill_while_a_run_is_removed_leaves_no_half_and_goes_with_the_next_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def crash(*_: object) -> None:
-        raise KeyboardInterrupt
-
+    run = begin(tmp_path, name="mine")
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "rename", crash)
+        patch.setattr(folders.shutil, "rmtree", lambda path, **_: path.exists() and die())
         with pytest.raises(KeyboardInterrupt):
-            begin(tmp_path, name="mine")
-    assert [run.name for run in list_runs(tmp_path)[0]] == []
-    assert begin(tmp_path, name="mine").name == "mine"
+            run.discard_if_untouched()
+    assert not run.path.exists()
+    assert len(list(tmp_path.iterdir())) == 1, "what is being removed has another name"
+    begin(tmp_path, name="other")
+    assert [path.name for path in tmp_path.iterdir()] == ["other"]
+
+
+def test_what_an_earlier_version_left_half_made_is_cleared_and_nothing_else(tmp_path: Path) -> None:
+    for name, file in ((".mine.99.tmp", "config.json"), (".cat.7.tmp", "cat.jpg")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / file).write_text("{")
+    begin(tmp_path, name="mine")
+    assert {path.name for path in tmp_path.iterdir()} == {".cat.7.tmp", "mine"}
 
 
 def test_a_missing_run_is_named_with_the_command_that_lists_them(tmp_path: Path) -> None:
@@ -287,7 +329,7 @@ def test_a_run_that_holds_more_is_not_taken_back(tmp_path: Path, name: str) -> N
     run = begin(tmp_path)
     (run.path / name).mkdir()
     run.discard_if_untouched()
-    assert sorted(path.name for path in run.path.iterdir()) == sorted(["config.json", name])
+    assert {path.name for path in run.path.iterdir()} == {"config.json", ".lock", name}
 
 
 HOLD = """
@@ -366,3 +408,57 @@ def test_a_perplexity_may_be_above_1(tmp_path: Path) -> None:
     score = {"metric": "perplexity", "value": 42.0, "n": 10, "interval": [30.0, 60.0]}
     run.finish({"scores": {"held_out_text": score}})
     assert run.record["scores"]["held_out_text"] == score
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (RunError("the disk is full."), "the disk is full."),
+        (KeyError("mask"), "KeyError: 'mask'"),
+    ],
+)
+def test_a_failure_is_noted_until_the_run_is_taken_up_again(
+    tmp_path: Path, error: Exception, message: str
+) -> None:
+    run = begin(tmp_path)
+    with pytest.raises(type(error)), run:
+        raise error
+    assert run.failure is not None
+    assert (run.failure["kind"], run.failure["message"]) == (type(error).__name__, message)
+    assert run.is_untouched
+    with run:
+        assert run.failure is None
+    assert run.failure is None
+
+
+@pytest.mark.parametrize(
+    "error",
+    [StoppedError("stopped.", signal_number=2), UserError("no such file."), KeyboardInterrupt()],
+    ids=lambda error: type(error).__name__,
+)
+def test_a_signal_or_a_users_mistake_is_no_failure(tmp_path: Path, error: BaseException) -> None:
+    run = begin(tmp_path)
+    with pytest.raises(type(error)), run:
+        raise error
+    assert run.failure is None
+
+
+def test_a_failure_that_cannot_be_noted_does_not_hide_the_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise RunError("cannot write failure.json")
+
+    run = begin(tmp_path)
+    monkeypatch.setattr("attnlab.runs.directory.replace_file", full)
+    with pytest.raises(RunError, match="the disk is full"), run:
+        raise RunError("the disk is full.")
+    assert run.failure is None
+
+
+def test_a_finished_run_has_not_failed(tmp_path: Path) -> None:
+    run = begin(tmp_path)
+    with pytest.raises(RunError), run:
+        raise RunError("the disk is full.")
+    run.finish({"scores": {}})
+    assert run.failure is None

@@ -209,7 +209,46 @@ def test_only_the_one_who_made_a_study_takes_it_back_and_only_untouched(tmp_path
     assert not study.path.exists()
 
 
-def test_a_kill_while_it_is_made_does_not_lock_anybody_out(tmp_path: Path) -> None:
-    (tmp_path / ".mine.99.tmp").mkdir()
-    (tmp_path / ".mine.99.tmp" / STUDY).write_text("{")
+@pytest.mark.parametrize("content", ["", "{", '{"runs": []}'], ids=["empty", "half", "whole"])
+def test_a_kill_before_study_json_has_its_name_does_not_block_the_command(
+    tmp_path: Path, content: str
+) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / ".study.json.tmp").write_text(content)
+    study = begin(tmp_path)
+    assert study.is_new
+    assert {path.name for path in study.path.iterdir()} == {STUDY, ".lock"}
+
+
+def test_a_kill_before_a_new_study_json_has_its_name_keeps_the_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    study = begin(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", die)
+        with pytest.raises(KeyboardInterrupt):
+            closed(study, "first")
+    assert begin(tmp_path).runs == []
+    assert closed(begin(tmp_path), "first").runs == ["first"]
+    assert not (study.path / ".study.json.tmp").exists()
+
+
+def test_a_kill_while_a_study_is_taken_back_does_not_block_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def remove_half_and_die(path: Path, **_: object) -> None:
+        if path.exists():
+            (path / STUDY).unlink()
+            raise KeyboardInterrupt
+
+    study = begin(tmp_path)
+    Run.begin("job", {}, RunPlace(study.path, "world"))
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "rmtree", remove_half_and_die)
+        with pytest.raises(KeyboardInterrupt):
+            study.discard_if_untouched()
     assert begin(tmp_path).is_new
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]

@@ -108,6 +108,14 @@ def test_the_last_ones_and_the_best_one_are_kept(tmp_path: Path) -> None:
     assert checkpoints.steps() == [5, 4, 2]
 
 
+def test_what_a_kill_kept_from_being_pruned_goes_later(tmp_path: Path) -> None:
+    checkpoints = Checkpoints(tmp_path, keep_last=2)
+    for step in (1, 2, 3, 4):
+        save(Checkpoints(tmp_path, keep_last=9), step, best=1)
+    checkpoints.prune(best=1)
+    assert checkpoints.steps() == [4, 3, 1]
+
+
 class Evil:
     def __init__(self, trap: Path) -> None:
         self.trap = trap

@@ -17,6 +17,7 @@ from toy import ToyTask, tensors, toy_session
 from attnlab.errors import DamagedFileError, StoppedError, UserError
 from attnlab.training import loop
 from attnlab.training import speed_trial as trial
+from attnlab.training.checkpoint import Checkpoints
 from attnlab.training.loop import Training, TrainingState, train
 from attnlab.training.settings import OptimizerSettings, ScheduleSettings, TrainingSettings
 from attnlab.training.step import NonFiniteError, Stepper
@@ -81,6 +82,17 @@ def test_a_run_that_was_stopped_goes_on_bit_for_bit(interrupted_at: int, tmp_pat
     assert metrics(tmp_path / "cut") == metrics(tmp_path / "whole")
     for name, value in tensors(whole.model).items():
         assert torch.equal(tensors(second.model)[name], value), name
+
+
+def test_a_kill_between_the_last_save_and_its_pruning_is_made_good(tmp_path: Path) -> None:
+    with (
+        mock.patch.object(Checkpoints, "prune", side_effect=[None, None, KeyboardInterrupt]),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        run(tmp_path, ToyTask())
+    assert steps_kept(tmp_path) == [4, 8, 12]
+    run(tmp_path, ToyTask())
+    assert steps_kept(tmp_path) == [8, 12]
 
 
 def test_resume_would_notice_randomness_that_is_not_keyed_by_the_step(
@@ -233,7 +245,7 @@ def test_another_base_model_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_impossible_length_is_refused_before_step_1(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"length = '12 parsecs' is not possible"):
+    with pytest.raises(UserError, match=r"the length '12 parsecs' is not possible"):
         run(tmp_path, ToyTask(), replace(SETTINGS, length="12 parsecs"))
 
 

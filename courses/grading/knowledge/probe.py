@@ -163,7 +163,7 @@ def run_baseline(file: Path, request: Mapping[str, Any]) -> Answer:
             code, printed, errors = run_program(file)
     if code:
         line = (errors.strip().splitlines() or [f"it ended with exit code {code}"])[-1]
-        _, _, todo = line.partition("NotImplementedError: ")
+        _, _, todo = line.partition(NOT_WRITTEN)
         return {"fatal": f"{NOT_WRITTEN}{todo}" if todo else line[:300]}, {}
     return {"printed": printed}, {}
 

@@ -8,6 +8,11 @@ the first, so that ``y`` holds the next character of each place. Token 0 is PAD,
 leaves out.
 """
 
+from attnlab.guard import watch_imports
+
+if __name__ == "__main__":
+    watch_imports("dataset.py")  # what follows takes a while to load
+
 import argparse
 from collections.abc import Iterator
 from itertools import islice

@@ -3,6 +3,11 @@
 python src/london_baseline.py birth_dev.tsv
 """
 
+from attnlab.guard import watch_imports
+
+if __name__ == "__main__":
+    watch_imports("london_baseline.py")  # what follows takes a while to load
+
 import argparse
 from pathlib import Path
 

@@ -10,6 +10,11 @@ Everything is done with the files in this folder: change one, and you train what
 training was stopped, the same command resumes it; until then its state is kept in runs/.
 """
 
+from attnlab.guard import watch_imports
+
+if __name__ == "__main__":
+    watch_imports("run.py")  # what follows takes a while to load
+
 import argparse
 import os
 from dataclasses import replace
@@ -145,11 +150,10 @@ def evaluate(options: argparse.Namespace) -> None:
 
 def writable(name: str) -> Path:
     """Return where to write; refuse it before anything is computed if it cannot be written."""
+    from attnlab.runs.files import check_output
+
     path = Path(name)
-    if not path.parent.is_dir():
-        raise UserError(f"there is no folder {path.parent} to write {path} into.")
-    if path.is_dir():
-        raise UserError(f"{path} is a folder. Name a file.")
+    check_output(path)
     return path
 
 

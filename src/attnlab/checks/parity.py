@@ -1,6 +1,6 @@
 """Two layers that should be the same, compared with the same weights."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import nn
@@ -25,19 +25,19 @@ def compare_with(subject: Subject, build: Callable[[], nn.Module], name: str) ->
     with torch.no_grad():
         for parameter, values in mine.items():
             theirs[parameter].copy_(values)
-    for causal in (True, False):
+    for causal in subject.kinds:
         mask = AttentionMask(causal=causal)
         with torch.no_grad():
             apart = layer(tokens(), mask=mask).out - reference(tokens(), mask=mask).out
         largest = float(apart.abs().max())
         if not largest <= CLOSE:
             off = f"with the same weights its outputs are off by up to {largest:.2g}"
-            cause = _usual_mistake(layer, reference)
+            cause = _usual_mistake(layer, reference, kinds=subject.kinds)
             return f"{off}: {cause}" if cause else off
     return None
 
 
-def _usual_mistake(layer: nn.Module, reference: nn.Module) -> str | None:
+def _usual_mistake(layer: nn.Module, reference: nn.Module, *, kinds: Sequence[bool]) -> str | None:
     """Name the mistake that gives the layer's numbers, if it is one of the usual."""
     x = tokens()
     projections = [getattr(reference, name, None) for name in ("query", "key", "value", "proj")]
@@ -45,9 +45,7 @@ def _usual_mistake(layer: nn.Module, reference: nn.Module) -> str | None:
     if not (q and k and v and proj):
         return None
     with torch.no_grad():
-        given = {
-            causal: layer(x, mask=AttentionMask(causal=causal)).out for causal in (True, False)
-        }
+        given = {causal: layer(x, mask=AttentionMask(causal=causal)).out for causal in kinds}
         for mistake in MISTAKES["self_attention"]:
             made = {c: proj(mistake.compute(q(x), k(x), v(x), H, c)) for c in given}
             if all(torch.allclose(made[c], given[c], atol=CLOSE, equal_nan=True) for c in given):

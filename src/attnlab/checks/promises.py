@@ -27,6 +27,8 @@ class Subject:
     build: Callable[[], nn.Module]
     supports: frozenset[str]
     breaks: frozenset[str] = frozenset()
+    null_directions: frozenset[str] = frozenset()
+    """Parameters that need not learn although the class does not declare them."""
 
     def layer(self) -> nn.Module:
         """Build it in float64 with weights that make differences show, the same ones each time."""
@@ -146,6 +148,7 @@ def teaches_every_parameter(subject: Subject) -> str | None:
         if gradient is None or float(gradient.abs().max()) < SILENT
     }
     declared = set(getattr(layer, "null_directions", ()))
+    silent -= subject.null_directions - declared
     if silent - declared:
         return f"no gradient reaches {', '.join(sorted(silent - declared))}: it cannot learn"
     if declared - silent:
@@ -219,7 +222,7 @@ def says_what_is_too_long(subject: Subject) -> str | None:
     layer, x = subject.layer(), torch.cat([tokens(), tokens(2)], dim=1)
     try:
         layer(x, mask=subject.mask)
-    except UserError:
+    except (UserError, AssertionError, ValueError):
         return None
     except Exception as error:
         return f"a row of {2 * T} tokens, max_len {T}, ends in {type(error).__name__}: {error}"
@@ -245,10 +248,14 @@ IF_SUPPORTED: dict[str, Promise] = {
 }
 
 
-def promises_of(supports: frozenset[str]) -> list[Promise]:
+NEEDS_MASK = (ignores_padding, keeps_segments_apart, survives_seeing_nothing, says_what_is_too_long)
+
+
+def promises_of(supports: frozenset[str], *, takes_mask: bool = True) -> list[Promise]:
     """Return the promises that a variant with these capabilities makes."""
     own = [promise for capability, promise in IF_SUPPORTED.items() if capability in supports]
-    return [ALWAYS[0], *own, *ALWAYS[1:]]
+    made = [ALWAYS[0], *own, *ALWAYS[1:]]
+    return [promise for promise in made if takes_mask or promise not in NEEDS_MASK]
 
 
 def _apart(a: Tensor, b: Tensor) -> float:

@@ -1,14 +1,23 @@
 """A student's attention from scratch, function by function against ours."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Set
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from attnlab.attention import functional
-from attnlab.checks.findings import FAILURES, Finding, describe_failure
+from attnlab.checks.findings import (
+    FAILURES,
+    Finding,
+    NotWrittenError,
+    Observer,
+    failed,
+    unobserved,
+)
 from attnlab.checks.mistakes import MISTAKES
+from attnlab.errors import did_you_mean
 
 B, T, D, H = 2, 7, 12, 3
 CLOSE = 1e-6
@@ -28,6 +37,8 @@ FUNCTIONS = (
     "self_attention",
 )
 """In the order of the exercise, so that the first that is wrong explains those after it."""
+OPTIONAL = {"init_qkv_proj", "split_heads_qkv", "apply_naive_causal_mask"}
+"""Given by the exercise, or a part of its experiments: checked if they are there."""
 MISSING_BIAS = {
     "values": ": weights sum to 1, so that every output lacks exactly that bias",
     "queries": ": a token can no longer prefer some keys whatever it is itself",
@@ -35,19 +46,43 @@ MISSING_BIAS = {
 Function = Callable[..., Any]
 
 
-def check_functions(found: Mapping[str, Function]) -> list[Finding]:
-    """Compare every function of the exercise that is there with ours."""
-    return [Finding(name, _problem(name, found[name])) for name in FUNCTIONS if name in found]
+def check_functions(
+    found: Mapping[str, Function],
+    *,
+    wanted: Collection[str] = (),
+    others: Collection[str] = (),
+    observe: Observer = unobserved,
+) -> list[Finding]:
+    """Compare the functions of the exercise with ours: all that are there, and those that lack.
+
+    ``wanted`` names the only ones to look at; ``others`` are names that a missing one may have.
+    """
+    findings: list[Finding] = []
+    for name in FUNCTIONS:
+        if name not in wanted if wanted else name in OPTIONAL and name not in found:
+            continue
+        lacking = {finding.what for finding in findings if finding.lack != "wrong"}
+        if name in found:
+            check = partial(_finding, name, found[name], lacking=lacking)
+        else:
+            said = f"the file has no function {name}.{did_you_mean(name, others)}"
+            check = partial(Finding, name, said, "missing")
+        findings.append(observe(name, check))
+    return findings
 
 
-def _problem(name: str, function: Function) -> str | None:
+def _finding(name: str, function: Function, *, lacking: Set[str]) -> Finding:
+    """Check one function; it cannot be right while another that it calls is lacking."""
     torch.manual_seed(0)
+    check = _problem_of_projections if name == "init_qkv_proj" else partial(_first_difference, name)
     try:
-        if name == "init_qkv_proj":
-            return _problem_of_projections(function)
-        return _first_difference(name, function)
+        return Finding(name, check(function))
     except FAILURES as error:
-        return describe_failure(error)
+        called = getattr(getattr(function, "__code__", None), "co_names", ())
+        if waits_for := [one for one in called if one in lacking]:
+            said = f"it calls {', '.join(waits_for)}, which must be written first"
+            return Finding(name, said, "not written yet")
+        return failed(name, error)
 
 
 def _first_difference(name: str, function: Function) -> str | None:
@@ -123,6 +158,8 @@ def _cases() -> dict[str, list[tuple[Any, ...]]]:
 
 def _comparable(name: str, result: Any) -> list[Tensor]:
     """Return what must be equal: masks as yes and no, masked scores by the weights they give."""
+    if result is None:
+        raise NotWrittenError("it returns nothing")
     tensors = list(result) if isinstance(result, tuple | list) else [result]
     if not all(isinstance(tensor, Tensor) for tensor in tensors):
         raise TypeError(f"it returns {type(result).__name__}, not a tensor")
@@ -151,6 +188,8 @@ def _distance(expected: list[Tensor], given: list[Tensor]) -> str:
 def _problem_of_projections(function: Function) -> str | None:
     """The three projections keep the width and have a bias each."""
     made = function(D)
+    if made is None:
+        raise NotWrittenError("it returns nothing")
     if not (isinstance(made, tuple | list) and len(made) == 3):
         return "it does not return three projections"
     for name, projection in zip(("queries", "keys", "values"), made, strict=True):

@@ -26,7 +26,7 @@ NAMES = typer.Argument(
     help="Variants, optionally with options: aft:form=simple. Without any, all.",
     autocompletion=complete_attention,
 )
-FILE = typer.Argument(help="Your file; path/to/file.py:Name checks only that class.")
+FILE = typer.Argument(help="Your .py or .ipynb; path/to/file.py:Name checks only that class.")
 
 
 @app.command("list", epilog="Example: attnlab attention list")
@@ -77,6 +77,15 @@ def check(
             autocompletion=complete_attention,
         ),
     ] = None,
+    only: Annotated[
+        str,
+        typer.Option(
+            help="The functions and classes to check, with commas; else all.", metavar="NAMES"
+        ),
+    ] = "",
+    time_limit: Annotated[
+        float, typer.Option(min=0.1, help="Seconds after which your code is stopped.")
+    ] = 60.0,
     mutants: Annotated[
         bool,
         typer.Option("--mutants", help="Check known bugs instead, to see that they are caught."),
@@ -86,16 +95,17 @@ def check(
     """Check your own attention: for each promise, whether it is kept or what the bug does.
 
     FILE holds functions of the exercise (pairwise_similarities, attn_softmax, …), each compared
-    with ours, or classes with forward(x, *, mask, …). The exit code is 1 if something is wrong.
+    with ours, or classes with forward(x, *, mask, …) or a plain forward(x). Of a notebook only what
+    these need is run. The exit code is 1 if something is wrong, missing or not written yet.
     """
-    from attnlab.recipes.attention.check import all_noticed, check_file, check_mutants
-
     if (file is None) != mutants:
         raise UserError("give a FILE to check, or --mutants.")
 
     from attnlab.report.attention import findings_json, findings_view, mutants_view
 
     if file is None:
+        from attnlab.recipes.attention.check import all_noticed, check_mutants
+
         reports = check_mutants()
         if as_json:
             print_json({n: findings_json(r) for n, r in reports.items()})
@@ -104,8 +114,12 @@ def check(
         if not all_noticed(reports):
             raise typer.Exit(1)
         return
-    path, _, name = file.rpartition(":") if ".py:" in file else (file, "", "")
-    report = check_file(Path(path), name=name or None, like=like)
+    from attnlab.recipes.attention.check_process import check_file_apart
+
+    has_name = ".py:" in file or ".ipynb:" in file
+    path, _, name = file.rpartition(":") if has_name else (file, "", "")
+    names = [word.strip() for word in (name or only).split(",") if word.strip()]
+    report = check_file_apart(Path(path), only=names, like=like, seconds=time_limit)
     if as_json:
         print_json(findings_json(report))
     else:
@@ -127,7 +141,7 @@ def cost(
     d_model: Annotated[int, typer.Option(min=1, help="Width of the layer.")] = 256,
     n_heads: Annotated[int, typer.Option(min=1, help="Number of heads.")] = 8,
     rounds: Annotated[
-        int, typer.Option(min=1, help="Number of rounds; the median is reported.")
+        int, typer.Option(min=1, max=1000, help="Number of rounds; the median is reported.")
     ] = 5,
     out: Annotated[Path, typer.Option(help="File of the figure, .png or .svg.")] = Path("cost.png"),
     as_json: AsJson = False,
@@ -144,14 +158,21 @@ def cost(
         raise UserError(f"--lengths {lengths!r}: a row has at least 2 tokens; give 64,128,256.")
     check_figure_path(out)
 
-    from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import BarColumn, Progress, TimeRemainingColumn
 
+    from attnlab.console import Console, text_column
     from attnlab.recipes.attention.cost import measure_attention
     from attnlab.report.attention import costs_figure, costs_view
 
     stderr = Console(stderr=True)
-    with Progress(console=stderr, transient=True, disable=not stderr.is_terminal) as progress:
+    with Progress(
+        text_column("{task.description}"),
+        BarColumn(),
+        TimeRemainingColumn(),
+        console=stderr,
+        transient=True,
+        disable=not stderr.is_terminal,
+    ) as progress:
         task = progress.add_task("measuring", total=len(row_lengths) * rounds)
         costs = measure_attention(
             names or ATTENTION.names(),

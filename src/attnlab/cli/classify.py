@@ -70,7 +70,7 @@ def _name_defaults(request: Request, settings: Any, section: str = "") -> None:
         if f"{section}{key}" not in request.flags and getattr(settings, key) == name
     ]
     if used:
-        messages().print("; ".join(used), highlight=False, markup=False, soft_wrap=True)
+        messages().print("; ".join(used), highlight=False, soft_wrap=True)
 
 
 job_command(

@@ -22,19 +22,22 @@ def heads(
     tokens: Annotated[int, typer.Option(help="Number of keys.")] = 20,
     beta: Annotated[float, typer.Option(help="Scale of the queries.")] = 10.0,
     alpha: Annotated[float, typer.Option(help="Variance of every key in every direction.")] = 1e-6,
+    length_variance: Annotated[
+        float, typer.Option(help="Further variance of k_a along its mean; 0: all keys alike.")
+    ] = 0.5,
     draws: Annotated[int, typer.Option(help="How often the keys are drawn.")] = 20_000,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
 ) -> "Explanation":
     """Noisy keys, met by one head and by two.
 
-    One key varies in length: one head then fails to average two values, two heads do not. The
-    figure shows the keys and the weight on its value.
+    Keys that are all equally noisy, then one that also varies in length: one head then fails to
+    average two values, two heads do not. The figure shows that key and the weight on its value.
     """
     from attnlab.geometry.explain.heads import explain_heads
     from attnlab.geometry.noise import noisy_heads
 
-    drawn = noisy_heads(n_tokens=tokens, beta=beta, alpha=alpha, draws=draws, seed=seed)
-    return explain_heads(drawn)
+    draw = partial(noisy_heads, n_tokens=tokens, beta=beta, alpha=alpha, draws=draws, seed=seed)
+    return explain_heads(draw(length_variance=length_variance), draw(length_variance=0.0))
 
 
 @app.command(epilog="Example: attnlab attention solve kqv --beta 3 --query-matrix q.csv")

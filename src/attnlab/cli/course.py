@@ -1,7 +1,6 @@
 """What the commands of the courses share: flags as printed texts have them, paths, mistakes."""
 
 import argparse
-import os
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Sequence
@@ -9,6 +8,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from attnlab.errors import AttnlabError, UserError
+from attnlab.guard import guarded
 
 DASHES = "—–−"
 
@@ -18,23 +18,29 @@ def run_command(
 ) -> None:
     """Do what the command line says; a mistake is one or two lines.
 
-    An error in a file of ``folder``, which may be a student's, names the file and the line.
+    An error that comes through a file of ``folder``, which may be a student's, names its line.
     """
-    try:
+
+    def command() -> None:
         refuse_dashes(sys.argv[1:], flags_of(parser))
-        work(parser.parse_args())
-    except AttnlabError as error:
-        if os.environ.get("ATTNLAB_DEBUG"):
+        options = parser.parse_args()
+        try:
+            work(options)
+        except (AttnlabError, OSError, MemoryError):
             raise
-        print(f"{parser.prog}: {error}", file=sys.stderr)
-        sys.exit(error.exit_code)
-    except Exception as error:
-        line = line_in(folder, error)
-        if os.environ.get("ATTNLAB_DEBUG") or line is None:
+        except Exception as error:
+            if line := line_in(folder, error):
+                raise UserError(f"{line} {_what_happened(error)}.") from error
             raise
-        message = str(error).strip().partition("\n")[0]
-        print(f"{parser.prog}: {line}: {type(error).__name__}: {message}", file=sys.stderr)
-        sys.exit(1)
+
+    guarded(parser.prog, command)
+
+
+def _what_happened(error: Exception) -> str:
+    message = str(error).strip().partition("\n")[0].removesuffix(".")
+    if isinstance(error, NotImplementedError) and message:
+        return f"is not written yet: {message}"
+    return f"fails: {type(error).__name__}: {message}"
 
 
 def refuse_dashes(arguments: Sequence[str], flags: Iterable[str] = ()) -> None:
@@ -65,12 +71,14 @@ def needed(options: argparse.Namespace, name: str) -> str:
 
 
 def line_in(folder: Path, error: BaseException) -> str | None:
-    """Return the last line of a folder's files that an error came through, as ``file:line``."""
+    """Return the last line of a folder's files that an error came through."""
     if isinstance(error, SyntaxError) and error.filename:
-        return f"{Path(error.filename).name}:{error.lineno}"
+        return f"{folder.name}/{Path(error.filename).name}, line {error.lineno}"
     frames = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)
         if Path(frame.filename).parent == folder.resolve()
     ]
-    return f"{folder.name}/{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else None
+    if not frames:
+        return None
+    return f"{folder.name}/{Path(frames[-1].filename).name}, line {frames[-1].lineno}"

@@ -60,6 +60,9 @@ Answer = Annotated[
         metavar='"10*(k0+k1)"',
     ),
 ]
+Solution = Annotated[
+    bool, typer.Option("--solution", help="Show the solution too; without --answer, it is shown.")
+]
 FigurePath = Annotated[
     Path | None,
     typer.Option("--figure", help="Draw it: .png or .svg.", metavar="PATH", callback=check_figure),
@@ -85,12 +88,13 @@ def asks(function: Explains, *, without: Collection[str] = ()) -> Explains:
         values: ValuesFile = None,
         error: Error = 1e-6,
         answer: Answer = None,
+        solution: Solution = False,
         tolerance: Tolerance = 0.05,
         **own: Any,
     ) -> "Explanation":
         from attnlab.recipes.attention import solve
 
-        request = solve.make_request(answer, error=error, tolerance=tolerance)
+        request = solve.make_request(answer, error=error, tolerance=tolerance, solution=solution)
         return function(solve.load(example, keys, values), request, **own)
 
     return _with_options_of(function, command, without)
@@ -123,12 +127,12 @@ def show(explained: "Explanation", figure: Path | None, *, as_json: bool) -> Non
         data = explanation_data(explained)
         typer.echo(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))
     else:
-        from rich.console import Console
-
+        from attnlab.console import Console
         from attnlab.report.geometry.terminal import view
 
         Console().print(view(explained), *([f"\n{figure}"] if figure else []), highlight=False)
         if figure is None:
-            say_next(shlex.join(["attnlab", *sys.argv[1:], "--figure", "picture.png"]))
+            more = ["--solution"] if explained.hides_solution else ["--figure", "picture.png"]
+            say_next(shlex.join(["attnlab", *sys.argv[1:], *more]))
     if explained.is_wrong:
         raise typer.Exit(1)

@@ -43,21 +43,22 @@ Size = Annotated[
 
 
 def _with_recipe(request: Request, recipe: Recipe = "recall", size: Size = None) -> Any:
-    """Start from a recipe's settings for the job."""
+    """Start from a recipe's settings for fine-tuning."""
     from attnlab.recipes.knowledge.settings import find_recipe
 
-    return request.settings(getattr(find_recipe(recipe, size), request.job.partition("-")[2]))
+    return request.settings(find_recipe(recipe, size).finetune)
 
 
 def _with_fitting_recipe(
     request: Request, recipe: Annotated[str | None, RECIPE] = None, size: Size = None
 ) -> Any:
-    """Start from the given recipe, or from the one that fits the corpus, wherever that is named."""
-    from attnlab.recipes.knowledge.recipe_choice import recipe_for
-    from attnlab.recipes.knowledge.settings import PretrainSettings
+    """Start from the given recipe, or from the one that fits the corpus."""
+    from attnlab.recipes.knowledge.recipe_choice import fitted_to, recipe_for
+    from attnlab.recipes.knowledge.settings import PretrainSettings, find_recipe
 
-    fitting = recipe or recipe_for(request.resolved(PretrainSettings()).corpus)
-    return _with_recipe(request, fitting, size)
+    corpus = request.resolved(PretrainSettings()).corpus
+    chosen = find_recipe(recipe or recipe_for(corpus), size).pretrain
+    return request.settings(fitted_to(corpus, chosen))
 
 
 def _write_world(
@@ -129,8 +130,8 @@ job_command(
     ],
     about="""Read a corpus and answer questions about it; or learn to write like any text.
 
-    Without --recipe, a corpus whose lines do not begin `Name. Text` is read with the recipe text,
-    and perplexity is measured on its end.
+    A corpus whose lines do not begin `Name. Text` is read as plain text, and perplexity is measured
+    on its end: with the recipe text, or with the model, tokens and training of the one you name.
 
     Example: attnlab knowledge pretrain world/wiki.txt --questions world/birth_places_train.tsv
     --dev world/birth_dev.tsv --length '60 seconds'

@@ -1,6 +1,5 @@
-"""Options that several commands share, and which process this is."""
+"""Options that several commands share."""
 
-import os
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -28,6 +27,17 @@ Assignments = Annotated[
     list[str] | None,
     typer.Option("--set", help="Any setting by its key; can be repeated.", metavar="KEY=VALUE"),
 ]
+
+
+def _check_outputs(path: Path | None) -> Path | None:
+    """Refuse a file that cannot be written before anything is worked out."""
+    if path is not None:
+        from attnlab.runs.files import check_output
+
+        check_output(path)
+    return path
+
+
 Outputs = Annotated[
     Path | None,
     typer.Option(
@@ -35,6 +45,7 @@ Outputs = Annotated[
         help="Also write the answers to this file: a table if it ends in .csv or .jsonl, else one"
         " answer per line.",
         metavar="FILE",
+        callback=_check_outputs,
     ),
 ]
 ShowSettings = Annotated[
@@ -109,10 +120,3 @@ def numbers(text: str, option: str, kind: Callable[[str], Number]) -> list[Numbe
 def names(text: str | None) -> list[str] | None:
     """Read names between commas; what was not given stays so."""
     return None if text is None else [part.strip() for part in text.split(",")]
-
-
-def process_rank() -> int:
-    """Return the number torchrun gave this process; 0, the lead, writes to the terminal."""
-    if os.environ.get("WORLD_SIZE", "1") == "1":
-        return 0
-    return int(os.environ.get("RANK", "0"))

@@ -15,7 +15,7 @@ RUN = typer.Argument(help="Name or path of a run or study.", autocompletion=comp
 SPLIT = typer.Option(help="Split to compare on; test if all have it, else dev.")
 METRIC = typer.Option(
     help="Metric to compare by (f1 is macro-averaged); without it, the runs' own.",
-    metavar="accuracy|f1|perplexity",
+    metavar="accuracy|f1|perplexity|bits_per_character",
 )
 OUT = typer.Option(help="Folder for the page; without it, report/ in the first run.")
 SORT = typer.Option(
@@ -98,7 +98,8 @@ def show(
     opened = Run.open(path)
     if as_json:
         record = opened.record if opened.finished else None
-        print_json({"config": opened.config, "record": record})
+        failed = {"failure": opened.failure} if opened.failure else {}
+        print_json({"config": opened.config, "record": record, **failed})
     else:
         print_view(run_story(opened))
         say_next(f"attnlab runs report {run}")
@@ -124,13 +125,10 @@ def compare(
         raise UserError("a comparison needs at least two different runs.")
     opened = [Run.open(find_run(name, runs)) for name in dict.fromkeys(run)]
 
-    from attnlab.phases import phase
-
-    with phase("loading scipy"):
-        from attnlab.evaluation.comparison import compare as compare_runs
-        from attnlab.report.document import Heading
-        from attnlab.report.sections.comparison import comparison_blocks, comparison_json
-        from attnlab.report.terminal import blocks_view
+    from attnlab.evaluation.comparison import compare as compare_runs
+    from attnlab.report.document import Heading
+    from attnlab.report.sections.comparison import comparison_blocks, comparison_json
+    from attnlab.report.terminal import blocks_view
 
     found = compare_runs(opened, split=split, metric=metric, all_pairs=all_pairs)
     if as_json:
@@ -194,12 +192,15 @@ def report(
     import shlex
     import sys
 
-    from attnlab.phases import phase
+    from attnlab.runs.files import check_output_folder
     from attnlab.runs.lookup import find_run
 
     paths = [find_run(name, runs) for name in run]
-    with phase("loading matplotlib"):
-        from attnlab.recipes.reporting import report_on
+    if out is not None:
+        check_output_folder(out)
+
+    from attnlab.recipes.reporting import report_on
+
     page = report_on(paths, out, as_markdown=markdown)
     typer.echo(page)
     opener = "open" if sys.platform == "darwin" else "xdg-open"

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from attnlab.cli.options import process_rank
+from attnlab.environment import process_rank
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import RenderableType
 
+    from attnlab.console import Console
     from attnlab.runs.directory import Run
     from attnlab.runs.study import Study
 
 ANSWERS = 3
-PROMPT_WORDS = 3
+PROMPT_WORDS, TEXT_WORDS = 3, 8
 
 
 def print_json(value: Any) -> None:
@@ -26,16 +27,16 @@ def print_json(value: Any) -> None:
 
 def print_view(view: "RenderableType") -> None:
     """Print a value for a person to read."""
-    from rich.console import Console
+    from attnlab.console import Console
 
     Console().print(view)
 
 
 def say_next(command: str) -> None:
     """End with a command to try next, on a terminal alone: what is piped stays clean."""
-    from rich.console import Console
     from rich.text import Text
 
+    from attnlab.console import Console
     from attnlab.phases import is_quiet
 
     console = Console()
@@ -60,6 +61,8 @@ def say_next_of(done: "Run | Study") -> None:
         known["asked"] = as_typed(asked.path)
         if split := shown_split(asked):
             known["input"] = str(asked.predictions(split)[0]["input"])
+            if not asked.record.get("has_pairs"):  # the second text is not stored
+                known["words"] = " ".join(known["input"].split()[:TEXT_WORDS])
         if asked.has_predictions(SPLIT):
             words = str(asked.predictions(SPLIT)[0]["input"]).split()
             known["prompt"] = " ".join(words[:PROMPT_WORDS])
@@ -98,8 +101,7 @@ def _write_answers(run: "Run", path: Path) -> None:
 
 def _show_run(run: "Run") -> None:
     """Print what a finished run came to."""
-    from rich.console import Console
-
+    from attnlab.console import Console
     from attnlab.report import terminal
 
     console, record = Console(), run.record
@@ -118,8 +120,7 @@ def _show_run(run: "Run") -> None:
 
 def _show_study(study: "Study") -> None:
     """Print what came out, some answers of one run, and the path of the page with everything."""
-    from rich.console import Console
-
+    from attnlab.console import Console
     from attnlab.recipes.reporting import report_on, section_of
     from attnlab.report.sections.comparison import COMPARISON
     from attnlab.report.terminal import blocks_view

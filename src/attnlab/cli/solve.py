@@ -112,8 +112,8 @@ def repair_key(
 ) -> "Explanation":
     """Change one key, not the query.
 
-    The key moves as little as possible until the query averages the subset. In an answer, q is
-    the query: --answer "q/norm(q)".
+    Finds the key with which the query comes nearest to averaging the subset. In an answer, q is the
+    query: --answer "q/norm(q)".
     """
     from attnlab.geometry.explain.repair import explain_repair
     from attnlab.geometry.targets import average

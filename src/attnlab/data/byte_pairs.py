@@ -5,6 +5,7 @@ the same tokens wherever it stands. In running text, where a line may begin with
 put before it. Every text can be encoded, since every byte is a token.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -15,6 +16,10 @@ from attnlab.errors import DamagedFileError, UserError
 
 SMALLEST = 258
 """The 256 bytes and the two reserved tokens."""
+LARGEST = 2**20
+"""Several times the largest vocabularies in use; the library makes room for all of it at once."""
+TOO_LONG = re.compile(r"\S{1000}")
+"""Part of a word that is none: the library's time grows with the square of a word's length."""
 
 
 class BytePairTokenizer:
@@ -31,8 +36,11 @@ class BytePairTokenizer:
     @classmethod
     def of(cls, texts: Iterable[str], *, size: int, adds_space: bool = True) -> "BytePairTokenizer":
         """Learn the ``size`` most useful pieces of some texts; may add a space before each."""
-        if size < SMALLEST:
-            raise UserError(f"a tokenizer of {size} is not possible: it has at least {SMALLEST}.")
+        if not SMALLEST <= size <= LARGEST:
+            raise UserError(
+                f"a tokenizer of {size} is not possible: it has at least {SMALLEST} tokens and at"
+                f" most {LARGEST}."
+            )
         tokenizer = Tokenizer(models.BPE())
         tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=adds_space)
         tokenizer.decoder = decoders.ByteLevel()
@@ -42,7 +50,8 @@ class BytePairTokenizer:
             initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
             show_progress=False,
         )
-        tokenizer.train_from_iterator(texts, trainer)
+        words = (TOO_LONG.sub(r"\g<0> ", text) for text in texts)
+        tokenizer.train_from_iterator(words, trainer)
         return cls(tokenizer.to_str())
 
     def __len__(self) -> int:

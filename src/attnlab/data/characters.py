@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from attnlab.data.header import short
 from attnlab.data.tokenizer import PAD, SENTINEL, refuse_reserved
 from attnlab.errors import UserError
 
@@ -37,7 +38,7 @@ class CharacterTokenizer:
             return [self._index[character] for character in text]
         except KeyError as error:
             raise UserError(
-                f"the character {error.args[0]!r} of {text!r} is not in the tokenizer: it does"
+                f"the character {error.args[0]!r} of {short(text)} is not in the tokenizer: it does"
                 " not occur in the text that the model was trained on."
             ) from None
 

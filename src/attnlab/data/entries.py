@@ -9,9 +9,12 @@ Music. What it means is not looked at: places, people, months and works are all 
 """
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+
+from attnlab.phases import phase
 
 MOST_BEFORE = 8
 WORD = re.compile(r"[\w'’\-]+")
@@ -22,6 +25,8 @@ UPPER = "".join(c for c in map(chr, range(0x0530)) if c.isupper())
 CAPITALISED = rf"(?:(?:[{UPPER}]\.)+|[{UPPER}][\w'’]*(?:-\w+)*)"
 RUN = re.compile(rf"{CAPITALISED}(?: (?:(?:{LINKS}) ){{0,2}}{CAPITALISED})*")
 SENTENCE_END = re.compile(r"(?:^|[.!?] )$")
+LONGEST_WORD = 200
+"""Characters of a cut word that are kept before a span: a line without spaces has many spans."""
 SHORT_TITLES = frozenset(("Jr", "Sr", "St", "Dr"))
 LONGEST_NAME = 6
 """Words of a name, as in Sir John Alexander Macdonald of Kingston."""
@@ -48,26 +53,48 @@ class Entry:
 
 def read_entries(lines: Sequence[str]) -> list[Entry]:
     """Read the entries of a corpus, one a line."""
-    ordinary = ordinary_words(lines)
-    return [read_entry(line, ordinary) for line in lines]
+    with phase("finding the names in the corpus, line", total=len(lines)) as reading:
+        ordinary, entries = ordinary_words(lines), list[Entry]()
+        for line in lines:
+            entries.append(read_entry(line, ordinary))
+            reading.advance()
+    return entries
 
 
 def read_entry(line: str, ordinary: frozenset[str]) -> Entry:
     """Split a line into its name and the spans of its text, without those of the name itself."""
     name, text = split_name(line)
-    own = set(WORD.findall(name))
+    own, words = set(WORD.findall(name)), Words(text)
     spans = tuple(
-        Span(found, tuple(text[:start].split()[-MOST_BEFORE:]))
+        Span(found, words.before(start))
         for start, found in _runs(text, ordinary)
         if not own.issuperset(WORD.findall(found))
     )
     return Entry(name, spans)
 
 
+class Words:
+    """The words of a text, found once: a line may be a megabyte long and have as many spans."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._words = text.split()
+        self._starts = [word.start() for word in re.finditer(r"\S+", text)]
+
+    def before(self, place: int) -> tuple[str, ...]:
+        """Return the last words of ``text[:place]``, of which the last may be cut."""
+        n_begun = bisect_left(self._starts, place)
+        words = self._words[max(0, n_begun - MOST_BEFORE) : n_begun]
+        if words and place < self._starts[n_begun - 1] + len(words[-1]):
+            begin = max(self._starts[n_begun - 1], place - LONGEST_WORD)
+            words[-1] = self._text[begin:place]
+        return tuple(words)
+
+
 def split_name(line: str) -> tuple[str, str]:
     """Split ``Name. Text`` at the first full stop that does not end an initial."""
     for stop in re.finditer(r"\. ", line):
-        last = line[: stop.start()].rpartition(" ")[2]
+        last = line[line.rfind(" ", 0, stop.start()) + 1 : stop.start()]
         if last not in SHORT_TITLES and not re.fullmatch(r"(?:\w\.)*[^\W\d_]", last):
             return line[: stop.start()], line[stop.end() :]
     return line.removesuffix("."), ""
@@ -106,7 +133,8 @@ def _runs(text: str, ordinary: frozenset[str]) -> Iterator[tuple[int, str]]:
     for run in RUN.finditer(text):
         start, found = run.start(), run[0]
         first, _, rest = found.partition(" ")
-        if first in ordinary and SENTENCE_END.search(text[:start]):
+        # its three last characters, since a search begins at the front
+        if first in ordinary and SENTENCE_END.search(text[max(0, start - 3) : start]):
             start, found = start + len(first) + 1, rest
         if found:
             yield start, found

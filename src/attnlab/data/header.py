@@ -16,8 +16,8 @@ NAMES = {
 CALLED = "".join(f" A {field} is called {' or '.join(names)}." for field, names in NAMES.items())
 FIELD = {name: field for field, names in NAMES.items() for name in names}
 SKIP = "-"
-NAME_LIKE = re.compile(r"[^\W\d]\w*([ _-]\w+){0,2}")
-"""One to three words, as headers have them."""
+NAME_LIKE = re.compile(r"[^\W\d]\w*([ -]\w+){0,2}")
+"""One to three words, as headers have them; an underscore is part of a word already."""
 LONGEST_SHOWN = 60
 
 

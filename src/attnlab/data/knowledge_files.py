@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from attnlab.data.header import short
 from attnlab.data.text_files import all_lines, numbered_lines
 from attnlab.data.tokenizer import refuse_reserved
 from attnlab.errors import UserError
@@ -51,7 +52,7 @@ def _question(place: str, line: str, has_answers: bool) -> Question:
     if has_answers and len(answers) == 1 and answers[0].strip():
         return Question(text, answers[0], place)
     wanted = "a question, a tab and an answer" if has_answers else "a question alone, without a tab"
-    raise UserError(f"{place}: {line!r} must be {wanted}.")
+    raise UserError(f"{place}: {short(line)} must be {wanted}.")
 
 
 def _lines(path: Path, wanted: str) -> list[tuple[int, str]]:

@@ -3,9 +3,11 @@
 import csv
 import io
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from jaxtyping import Float
@@ -13,7 +15,8 @@ from jaxtyping import Float
 from attnlab.data.text_files import numbered_lines, read_text
 from attnlab.errors import DamagedFileError, UserError
 from attnlab.geometry.instance import LARGEST, matrix
-from attnlab.runs.files import reading
+from attnlab.runs.files import TOO_LARGE, reading
+from attnlab.runs.memory import written_bytes
 
 
 def read_matrix(path: Path) -> Float[np.ndarray, "S D"]:
@@ -37,8 +40,7 @@ def _from_csv(path: Path) -> list[list[float]]:
     for number, line in numbered_lines(path):
         if line.lstrip().startswith("#"):
             continue
-        cells = next(csv.reader([line], skipinitialspace=True))
-        row = [_number(cell, f"{path}, line {number}") for cell in cells]
+        row = [_number(cell, f"{path}, line {number}") for cell in _cells(path, number, line)]
         if rows and len(row) != len(rows[0]):
             raise UserError(
                 f"{path}, line {number} has {len(row)} numbers, the first row has"
@@ -46,6 +48,13 @@ def _from_csv(path: Path) -> list[list[float]]:
             )
         rows.append(row)
     return rows
+
+
+def _cells(path: Path, number: int, line: str) -> list[str]:
+    try:
+        return next(csv.reader([line], skipinitialspace=True))
+    except csv.Error as error:
+        raise UserError(f"{path}, line {number} is not CSV: {error}.") from None
 
 
 def _number(cell: str, place: str) -> float:
@@ -66,17 +75,35 @@ def _from_json(path: Path) -> Any:
         return json.loads(read_text(path))
     except json.JSONDecodeError as error:
         raise DamagedFileError(f"{path}, line {error.lineno} is not JSON: {error.msg}.") from None
+    except (ValueError, RecursionError):
+        raise DamagedFileError(f"{path} {TOO_LARGE}.") from None
 
 
 def _from_npy(path: Path) -> Any:
     with reading(path):
         content = path.read_bytes()
     try:
+        _refuse_missing_numbers(path, content)
         return np.load(io.BytesIO(content), allow_pickle=False)
-    except (ValueError, EOFError):
+    except (ValueError, EOFError, BadZipFile):
         raise DamagedFileError(
             f"{path} is not an npy file of numbers; numpy.save makes one."
         ) from None
+
+
+def _refuse_missing_numbers(path: Path, content: bytes) -> None:
+    """Refuse a header that promises more numbers than follow: numpy makes room for all of them."""
+    stream = io.BytesIO(content)
+    version = np.lib.format.read_magic(stream)
+    known = {(1, 0): np.lib.format.read_array_header_1_0}
+    shape, _, kind = known.get(version, np.lib.format.read_array_header_2_0)(stream)
+    needed, there = math.prod(shape) * kind.itemsize, len(content) - stream.tell()
+    if needed > there:
+        sizes = " × ".join(map(str, shape))
+        raise DamagedFileError(
+            f"{path} is damaged: {sizes} numbers need {written_bytes(needed)}, but"
+            f" {written_bytes(there)} follow its header."
+        )
 
 
 READERS: dict[str, Callable[[Path], Any]] = {

@@ -44,6 +44,8 @@ WHITE = (
     "\u2028\u2029\u202f\u205f\u3000"
 )
 """Without the control characters that Python counts as white space, such as U+001C."""
+NORMALIZED_AT_ONCE = 1000
+"""Characters: Python puts accents in order in a time that grows with the square of their number."""
 _RUN = re.compile(f"[^{WHITE}]+")
 _CONTROL = {"Cc", "Cf", "Co", "Cs"}  # not Cn: what is unassigned today may be a letter tomorrow
 _IDEOGRAPHS = (
@@ -138,10 +140,7 @@ class WordPiece:
     def _pieces_of_run(self, run: str) -> tuple[int, ...]:
         """Return the pieces of characters without white space between them."""
         text = run.translate(_CLEAN)
-        if self.lowercase:
-            text = unicodedata.normalize("NFD", text).translate(_FOLDED)
-        else:
-            text = text.translate(_APART)
+        text = _decomposed(text).translate(_FOLDED) if self.lowercase else text.translate(_APART)
         return tuple(chain.from_iterable(map(self._pieces_of_word, text.split())))
 
     def _pieces_of_word(self, word: str) -> list[int]:
@@ -159,6 +158,14 @@ class WordPiece:
             pieces.append(piece)
             begin, known = end, self._inside
         return pieces
+
+
+def _decomposed(text: str) -> str:
+    """Take accents off their letters (NFD)."""
+    parts = range(0, len(text), NORMALIZED_AT_ONCE)
+    return "".join(
+        unicodedata.normalize("NFD", text[begin : begin + NORMALIZED_AT_ONCE]) for begin in parts
+    )
 
 
 def _longest_first(first: int, second: int, room: int) -> tuple[int, int]:

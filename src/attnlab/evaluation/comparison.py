@@ -15,13 +15,14 @@ import numpy as np
 from attnlab.config import flatten
 from attnlab.evaluation.accuracy import collapse_verdict
 from attnlab.evaluation.bootstrap import Array, Bootstrap, Estimate
+from attnlab.evaluation.common_splits import common_splits
 from attnlab.evaluation.comparable import (
     aligned_answers,
     common_metric,
-    common_split,
     refuse_unfinished_and_double,
 )
 from attnlab.evaluation.differing import Differing, differing_settings
+from attnlab.evaluation.held_out_text import repeats_warning
 from attnlab.evaluation.intervals import Interval, wilson
 from attnlab.evaluation.ledger import ledger_notes
 from attnlab.evaluation.metrics import ACCURACY, Answers, Metric
@@ -52,7 +53,8 @@ class Condition:
 class Comparison:
     """Everything that can be said about some runs on one split."""
 
-    split: str
+    splits: Mapping[str, str]
+    """What each run calls the split."""
     n: int
     metric: Metric
     conditions: tuple[Condition, ...]
@@ -62,6 +64,11 @@ class Comparison:
     """Settings that are not the same in all conditions."""
     standings: tuple[Standing, ...] = ()
     """Every condition relative to the best."""
+
+    @property
+    def split(self) -> str:
+        """What the split is called, with every name that the runs have for it."""
+        return " = ".join(dict.fromkeys(self.splits.values()))
 
     @property
     def title(self) -> str:
@@ -83,12 +90,12 @@ def compare(
     Without ``all_pairs``, more than a few conditions are each compared with the best alone.
 
     Without a split, on test if all have it, else on dev; without a metric, by the one they were
-    scored by.
+    scored by. The split may have another name in some runs, if it holds the same rows.
     """
     refuse_unfinished_and_double(runs)
-    split = split or common_split(runs)
-    measure = common_metric(runs, split, metric)
-    answers = aligned_answers(runs, measure, split)
+    splits = common_splits(runs, split)
+    measure = common_metric(runs, splits, metric)
+    answers = aligned_answers(runs, measure, splits)
     features = dict(zip(answers, measure.features(list(answers.values())), strict=True))
     groups = conditions_of(runs)
     tables = [np.stack([features[run.name] for run in group]) for group in groups.values()]
@@ -102,7 +109,9 @@ def compare(
             scores=tuple(float(score) for score in measure.finish(table.sum(axis=1))),
             score=estimate.value,
             interval=_interval(table, measure, estimate),
-            baseline=_baseline(measure, first.record["scores"][split], answers[first.name]),
+            baseline=_baseline(
+                measure, first.record["scores"][splits[first.name]], answers[first.name]
+            ),
         )
         conditions.append(condition)
     sign = 1 if measure.higher_is_better else -1
@@ -113,12 +122,12 @@ def compare(
     )
     constant = _constant(groups, answers, measure)
     return Comparison(
-        split=split,
+        splits=splits,
         n=len(answers[runs[0].name]),
         metric=measure,
         conditions=tuple(conditions),
         pairs=tuple(pairs),
-        notes=tuple(_notes(runs, answers, measure, features, split)),
+        notes=tuple(_notes(runs, answers, measure, features, splits)),
         differing=tuple(differing_settings(groups)),
         standings=tuple(standings(list(groups), conditions[best].name, pairs, constant)),
     )
@@ -167,7 +176,7 @@ def _notes(
     answers: Mapping[str, Answers],
     metric: Metric,
     features: Mapping[str, Array],
-    split: str,
+    splits: Mapping[str, str],
 ) -> list[str]:
     """List what makes a score doubtful; what is true of several runs is said once."""
     notes = _computed_differently(runs)
@@ -185,7 +194,7 @@ def _notes(
         notes.append(
             f"{', '.join(names)} score the same to the last bit, {same}: none of them is best."
         )
-    return notes + _of_each(runs, lambda run: doubts(run.record, split), ": ")
+    return notes + _of_each(runs, lambda run: doubts(run.record, splits[run.name]), ": ")
 
 
 def doubts(record: Mapping[str, Any], split: str) -> list[str]:
@@ -196,6 +205,8 @@ def doubts(record: Mapping[str, Any], split: str) -> list[str]:
         found.append(f"it sees the future ({leak['sentence']}), so its losses cannot be trusted")
     if record.get("best_step") is not None and record.get("chosen_on", "dev") == split:
         found.append(f"its step was chosen on {split}, so this score is optimistic")
+    if note := repeats_warning(record["scores"][split]):
+        found.append(note)
     return found + (ledger_notes(record["ledger"]) if "ledger" in record else [])
 
 

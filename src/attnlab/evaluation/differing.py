@@ -7,7 +7,7 @@ from typing import Any
 from attnlab.config import flatten
 from attnlab.runs.directory import Run
 
-MISSING, LONGEST = "–", 40
+MISSING, EMPTY, LONGEST = "–", "none", 40
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,8 @@ def written_value(value: Any) -> str:
     if isinstance(value, float) and 0 < abs(value) < 1e-3:
         mantissa, _, exponent = f"{value:e}".partition("e")
         return f"{float(mantissa):g}e{int(exponent)}"
+    if value in ("", None, [], {}):
+        return EMPTY
     text = f"{value:g}" if isinstance(value, float) else str(value)
     return text if len(text) <= LONGEST else f"…{text[-LONGEST:]}"
 

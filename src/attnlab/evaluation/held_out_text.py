@@ -7,17 +7,26 @@ nothing of the text before it.
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from attnlab.evaluation.intervals import percent
 from attnlab.evaluation.metrics import Answers
+from attnlab.evaluation.metrics.bits_per_character import BITS_PER_CHARACTER
 from attnlab.evaluation.metrics.perplexity import LARGEST_LOSS, PERPLEXITY
 
 SPLIT = "held_out_text"
+LONG_LINE = 40
+"""Characters of a line that does not come again by chance."""
+MANY_REPEATS = 0.01
+"""Share of repeated lines from which a score is called optimistic."""
 
 
-def score_text(rows: Answers, *, characters: int, guessing: float) -> dict[str, Any]:
-    """Score rows of losses with their interval; ``guessing`` is the perplexity of the baseline."""
+def score_text(rows: Answers, *, guessing: float, repeats: Mapping[str, int]) -> dict[str, Any]:
+    """Score rows of losses with their interval.
+
+    ``guessing`` is the perplexity of the baseline, ``repeats`` what ``repeated_lines`` counted.
+    """
     from attnlab.evaluation.bootstrap import Bootstrap
 
     estimate = Bootstrap([PERPLEXITY.features([rows])], PERPLEXITY.finish).score(0)
@@ -26,18 +35,39 @@ def score_text(rows: Answers, *, characters: int, guessing: float) -> dict[str, 
         "value": estimate.value,
         "n": len(rows),
         "interval": list(PERPLEXITY.within_bounds(estimate.interval())),
-        **text_metrics(rows, characters=characters),
+        **text_metrics(rows),
         "tokens": sum(row["tokens"] for row in rows),
-        "characters": characters,
+        "characters": sum(row["characters"] for row in rows),
+        "repeats": dict(repeats),
         "baseline": {"name": "token frequencies", "value": guessing},
         "verdict": _verdict(estimate.value, guessing),
     }
 
 
-def text_metrics(rows: Answers, *, characters: int) -> dict[str, float]:
+def text_metrics(rows: Answers) -> dict[str, float]:
     """Return the loss per token in nats, and per character in bits."""
     loss, tokens = (sum(row[name] for row in rows) for name in ("loss", "tokens"))
-    return {"loss": loss / tokens, "bits_per_character": loss / math.log(2) / characters}
+    return {"loss": loss / tokens, BITS_PER_CHARACTER.name: BITS_PER_CHARACTER.score(rows)}
+
+
+def repeated_lines(learned: Iterable[str], held_out: Iterable[str]) -> dict[str, int]:
+    """Count the held-out lines that were also learned from, among those long enough to tell.
+
+    A short line, such as a speaker's name, comes again in any text and says nothing of a copy.
+    """
+    seen = set(_long_lines(learned))
+    asked = _long_lines(held_out)
+    repeated = sum(line in seen for line in asked)
+    return {"repeated": repeated, "lines": len(asked), "shortest": LONG_LINE}
+
+
+def repeats_warning(score: Mapping[str, Any]) -> str | None:
+    """Say so if enough of a held-out text was also learned from to make its score doubtful."""
+    counted = score.get("repeats", {})
+    if not counted.get("repeated") or counted["repeated"] < MANY_REPEATS * counted["lines"]:
+        return None
+    share = percent(counted["repeated"] / counted["lines"])
+    return f"{share} of its long lines also stand in the training text: this score is optimistic"
 
 
 def perplexity_of_frequencies(
@@ -61,8 +91,22 @@ def text_sentence(split: str, score: dict[str, Any]) -> str | None:
     return (
         f"On {split}: {score['bits_per_character']:.2f} bits per character, over"
         f" {score['tokens']:,} tokens of text ({score['characters']:,} characters) in windows that"
-        " begin without what stands before them."
+        f" begin without what stands before them. {_repeats_sentence(score['repeats'])}"
     )
+
+
+def _repeats_sentence(counted: Mapping[str, int]) -> str:
+    which = f"held-out lines of {counted['shortest']} or more characters"
+    if not counted["lines"]:
+        return f"There are no {which}, so repeated lines were not looked for."
+    return (
+        f"Of {counted['lines']:,} {which}, {counted['repeated']:,} also stand in the training text."
+    )
+
+
+def _long_lines(lines: Iterable[str]) -> list[str]:
+    spaced = (" ".join(line.split()) for line in lines)
+    return [line for line in spaced if len(line) >= LONG_LINE]
 
 
 def _verdict(value: float, guessing: float) -> str | None:

@@ -1,6 +1,7 @@
 """The keys, values and vectors of the assignments, by name."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float
@@ -67,7 +68,7 @@ def example(name: str) -> Instance:
     """Return the instance of a name."""
     if name not in EXAMPLES:
         raise unknown_name("example", name, EXAMPLES)
-    return EXAMPLES[name]()
+    return replace(EXAMPLES[name](), name=f"the example {name}")
 
 
 def word_vectors(beta: float) -> Float[np.ndarray, "4 4"]:

@@ -45,6 +45,8 @@ class Explanation:
     """What a proposed answer is worth, if there is one."""
     is_users: bool = False
     """Whether it judges something that the user proposed."""
+    hides_solution: bool = False
+    """Whether the solution is left out, since the user checks an answer."""
 
     @property
     def is_wrong(self) -> bool:

@@ -57,7 +57,7 @@ def vector_of(text: str, names: Mapping[str, Value], *, width: int, what: str) -
 
 def split_scale(text: str, names: Mapping[str, Value]) -> tuple[float, str]:
     """Take ``10*(k0+k1)`` apart into 10 and ``(k0+k1)``; else the scale is 1."""
-    head, star, rest = text.translate(TYPOGRAPHY).partition("*")
+    head, star, rest = _typed(text).partition("*")
     try:
         scale = evaluate(head, names) if star else 1.0
         if np.ndim(scale) or not np.allclose(
@@ -67,6 +67,27 @@ def split_scale(text: str, names: Mapping[str, Value]) -> tuple[float, str]:
     except UserError:
         return 1.0, text
     return float(scale), rest.strip()
+
+
+def is_constant(text: str) -> bool:
+    """Say whether an expression that can be worked out consists of numbers alone."""
+    tree = ast.parse(_typed(text), mode="eval")
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return names <= FUNCTIONS.keys()
+
+
+def as_factor(text: str) -> str:
+    """Put parentheses around an expression where they are needed to multiply it."""
+    body = ast.parse(_typed(text), mode="eval").body
+    is_sum = isinstance(body, ast.BinOp) and isinstance(body.op, ast.Add | ast.Sub)
+    has_none_yet = body.col_offset == 0  # else it begins after a parenthesis
+    needs = is_sum or isinstance(body, ast.UnaryOp | ast.Tuple)
+    return f"({_typed(text)})" if needs and has_none_yet else _typed(text)
+
+
+def _typed(text: str) -> str:
+    """Write with the characters of a keyboard."""
+    return text.translate(TYPOGRAPHY).strip()
 
 
 def as_rows(
@@ -95,7 +116,7 @@ class _Answer:
     """One text with its names, so that an error can point into it."""
 
     def __init__(self, text: str, names: Mapping[str, Value], what: str) -> None:
-        self.text, self.names, self.what = text.translate(TYPOGRAPHY).strip(), names, what
+        self.text, self.names, self.what = _typed(text), names, what
         if not self.text or len(self.text) > LONGEST:
             raise UserError(
                 f"{_article(self.what)} has 1 to {LONGEST} characters, this one {len(self.text)}."

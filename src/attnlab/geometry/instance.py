@@ -26,6 +26,8 @@ class Instance:
 
     keys: Keys
     values: Values
+    name: str = ""
+    """Where they come from: an example's name, or files."""
 
     @property
     def n_tokens(self) -> int:
@@ -33,7 +35,7 @@ class Instance:
         return len(self.keys)
 
 
-def make_instance(keys: Any, values: Any | None = None) -> Instance:
+def make_instance(keys: Any, values: Any | None = None, *, name: str = "") -> Instance:
     """Check keys and values from outside; without values the output is the weights themselves."""
     k = matrix(keys, "keys")
     v = np.eye(len(k)) if values is None else matrix(values, "values")
@@ -42,7 +44,7 @@ def make_instance(keys: Any, values: Any | None = None) -> Instance:
             f"there are {len(k)} keys and {len(v)} values: each key needs one value."
             " Give both the same number of rows."
         )
-    return Instance(k, v)
+    return Instance(k, v, name)
 
 
 def matrix(rows: Any, name: str) -> Keys:

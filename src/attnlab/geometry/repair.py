@@ -1,9 +1,10 @@
-"""The smallest change of one key that makes an unchanged query do something else (*attention*).
+"""The change of one key with which an unchanged query comes nearest to a target (*attention*).
 
 The others' scores stay, so the output is w·v_j + (1 − w)·(what the others give), where w is the
 weight on token j alone: the error is a convex, piecewise linear function of w, and the weights with
-a small enough error are an interval. The score that is nearest to the old one in it moves the key
-least: along the query; or, for a key of unit length, on the sphere in the plane of key and query.
+the least error are an interval, mostly a point. Of these the score that is nearest to the old one
+moves the key least: along the query; or, for a key of unit length, on the sphere in the plane of
+key and query.
 """
 
 import math
@@ -19,6 +20,8 @@ from attnlab.geometry.targets import token_index
 
 NEAREST_WEIGHT = 1e-9
 """A weight of 0 or 1 has no finite key: this near is near enough."""
+ROUNDING, LEVEL = 1e-14, 1e-6
+"""Errors that differ by less are equal; over more weight than this, the error is level."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +36,7 @@ class Repair:
     error: float
     """The output's largest error with it."""
     attained: bool
-    """Whether that is within the tolerance; if not, no allowed key has a smaller error."""
+    """Whether that is within the tolerance; if not, no allowed key is."""
     best_error: float
     """The smallest error that any allowed key has, if only in the limit."""
     best_weight: float
@@ -75,7 +78,7 @@ def repair_key(
     tolerance: float = 0.05,
     unit: bool = False,
 ) -> Repair:
-    """Move one key as little as possible until the query's output is near the wanted mean."""
+    """Find the key whose output is nearest to the wanted mean; of several, the one moved least."""
     token = token_index(instance.n_tokens, token)
     if not tolerance > 0:
         raise UserError(f"a tolerance of {tolerance:g} is not possible: it must be above 0.")
@@ -83,10 +86,9 @@ def repair_key(
     mass, line = _without(instance, query, token=token, target=target)
     reach = _reach(query, mass=mass, fixed=float(key @ query), unit=unit)
     best = line.best(*reach)
-    low, high = line.allowed(tolerance)
-    low, high = max(low, reach[0]), min(high, reach[1])
-    if low > high:  # nothing is good enough: take the best
-        low = high = min(max(best, NEAREST_WEIGHT), 1 - NEAREST_WEIGHT)
+    low, high = line.allowed(line.error(best) + ROUNDING)
+    ends = (max(low, reach[0]), min(high, reach[1])) if high - low > LEVEL else (best, best)
+    low, high = (min(max(end, NEAREST_WEIGHT), 1 - NEAREST_WEIGHT) for end in ends)
     score = _clamped(float(key @ query), low, high, mass=mass)
     key = _turned(key, query, score) if unit else _moved(key, query, score)
     moved = float(np.linalg.norm(key - instance.keys[token]))

@@ -4,6 +4,7 @@ With q = k₀ + k₁ the two keys score almost alike. A small S leaves mass on t
 multiplies the small difference until one key takes all. Between lies the best scale.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -12,12 +13,22 @@ from jaxtyping import Float
 from scipy.optimize import brentq, minimize_scalar
 
 from attnlab.errors import UserError
-from attnlab.geometry.argmax import argmax_attention
-from attnlab.geometry.expressions import names_of, split_scale, vector_of
+from attnlab.geometry.argmax import HardAttention, argmax_attention
+from attnlab.geometry.expressions import (
+    as_factor,
+    is_constant,
+    names_of,
+    split_scale,
+    vector_of,
+)
 from attnlab.geometry.instance import Instance, output_error
 from attnlab.geometry.shapes import Vector, Weights
 
 POINTS_A_DECADE = 100
+EVEN, SHARP = 1e-3, 40.0
+"""Scores that differ by less weigh alike; by more, the lower one gets nothing."""
+DRAWN = (0.05, 1e3)
+"""Lengths of queries that figures show."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,15 +41,23 @@ class ErrorCurve:
     best_error: float
     tolerance: float
     inside: tuple[tuple[float, float], ...]
-    """Where the error is within the tolerance, between the smallest and the largest scale."""
+    """Where the error is within the tolerance: from 0 if it is as S → 0, to ∞ if as S grows."""
+    start_error: float
+    """As S → 0, where all weights become equal."""
     end: tuple[int, ...]
     """The tokens that share the weight as S grows without end."""
     end_error: float
+    n_tokens: int
 
     @property
     def is_monotone(self) -> bool:
         """Whether a larger scale is never worse, as far as the curve was drawn."""
         return bool((np.diff(self.errors) <= 1e-12).all())
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the scale makes no difference, since all keys score alike."""
+        return len(self.end) == self.n_tokens
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,11 +70,18 @@ class Ray:
     """Of the direction, so that S·length is the length of the query."""
     curve: ErrorCurve
 
+    @property
+    def name(self) -> str:
+        """The multiples in symbols, such as S·(k0+k1)."""
+        return f"S·{as_factor(self.direction)}"
+
 
 def follow_multiples(
     text: str, instance: Instance, *, target: Weights, tolerance: float
 ) -> Ray | None:
-    """Follow the multiples of an answer; the zero query has none."""
+    """Follow the multiples of an answer; the zero query has none, and numbers mean themselves."""
+    if is_constant(text):
+        return None
     names = names_of(instance)
     scale, rest = split_scale(text, names)
     direction = vector_of(rest, names, width=instance.keys.shape[1], what="answer")
@@ -71,9 +97,14 @@ def error_curve(
     *,
     target: Weights,
     tolerance: float = 0.05,
-    decades: tuple[float, float] = (-2, 4),
+    decades: tuple[float, float] | None = None,
 ) -> ErrorCurve:
-    """Follow the output's error along S·direction for S from 10^first to 10^last."""
+    """Follow the output's error along S·direction for S from 10^first to 10^last.
+
+    By default from where all weights are nearly equal to where the highest score has taken all.
+    """
+    end = argmax_attention(instance, direction)
+    decades = decades or _telling_decades(end, float(np.linalg.norm(direction)))
     if not decades[0] < decades[1]:
         raise UserError(f"scales from 10^{decades[0]:g} to 10^{decades[1]:g} are no range.")
     n_points = round((decades[1] - decades[0]) * POINTS_A_DECADE) + 1
@@ -84,7 +115,6 @@ def error_curve(
 
     errors = np.array([error(x) for x in exponents])
     best = _lowest(error, exponents, errors)
-    end = argmax_attention(instance, direction)
     return ErrorCurve(
         10**exponents,
         errors,
@@ -92,9 +122,21 @@ def error_curve(
         error(best),
         tolerance,
         _inside(error, exponents, errors=errors, tolerance=tolerance),
+        output_error(instance, 0 * direction, target=target),
         end.winners,
         float(np.abs(end.output - target @ instance.values).max()),
+        instance.n_tokens,
     )
+
+
+def _telling_decades(end: HardAttention, length: float) -> tuple[float, float]:
+    """Give the decades of S in which anything happens, and those of queries that are drawn."""
+    scales = [ends / length for ends in DRAWN]
+    others = np.delete(end.scores, end.winners)
+    if len(others):
+        lead, spread = end.scores.max() - others.max(), np.ptp(end.scores)
+        scales += [EVEN / float(spread), SHARP / float(lead)]
+    return math.floor(math.log10(min(scales))), math.ceil(math.log10(max(scales)))
 
 
 def _lowest(
@@ -116,14 +158,14 @@ def _inside(
     errors: Float[np.ndarray, "N"],
     tolerance: float,
 ) -> tuple[tuple[float, float], ...]:
-    """Find the ends of the stretches where the error is small enough."""
+    """Find the ends of the stretches where the error is small enough; the outermost are 0 and ∞."""
     small = np.concatenate([[False], errors <= tolerance, [False]])
     starts, stops = np.flatnonzero(small[1:] & ~small[:-1]), np.flatnonzero(~small[1:] & small[:-1])
 
     def crossing(i: int) -> float:
-        """Between grid points i − 1 and i; the curve's own end if there is none."""
+        """Between grid points i − 1 and i; nothing more happens beyond the grid."""
         if i in (0, len(exponents)):
-            return float(exponents[min(i, len(exponents) - 1)])
+            return math.inf if i else -math.inf
         return float(brentq(lambda x: error(x) - tolerance, exponents[i - 1], exponents[i]))
 
     return tuple(

@@ -20,6 +20,7 @@ from attnlab.config import from_dict
 from attnlab.data.text_files import read_text
 from attnlab.errors import UserError
 from attnlab.models.bert_names import hub_name, listed, rename_tensors
+from attnlab.models.parameter_counts import bert_parameters, need_memory_for
 from attnlab.models.sizes import BertSize
 from attnlab.phases import phase
 from attnlab.runs.files import naming_the_path, read_json, replace_file, to_json
@@ -84,6 +85,7 @@ def read_bert(folder: Path) -> Pretrained:
     if path is None:
         raise UserError(f"{folder} holds no weights: neither {' nor '.join(WEIGHTS)} is there.")
     size = read_size(folder / CONFIG)
+    need_memory_for(bert_parameters(size), trains=False, origin=str(folder / CONFIG))
     if not (folder / VOCABULARY).is_file():
         raise UserError(f"{folder} has no {VOCABULARY}, which says what the tokens are.")
     content = read_content(path)

@@ -26,7 +26,7 @@ class ModelSettings:
     """Width of the hidden vectors."""
     n_heads: Annotated[int, Gt(0)] = 4
     """Attention heads per layer."""
-    n_layers: Annotated[int, Gt(0)] = 2
+    n_layers: Annotated[int, Interval(gt=0, le=1000)] = 2
     """Number of layers."""
     dropout: Annotated[float, Interval(ge=0, lt=1)] = 0.0
     """Share of activations set to zero during training."""
@@ -64,7 +64,7 @@ class BertSize:
     """Width of the hidden vectors."""
     n_heads: Annotated[int, Gt(0)] = 12
     """Attention heads per layer."""
-    n_layers: Annotated[int, Gt(0)] = 12
+    n_layers: Annotated[int, Interval(gt=0, le=1000)] = 12
     """Number of layers."""
     d_mlp: Annotated[int, Gt(0)] = 3072
     """Hidden width of the MLPs."""

@@ -29,8 +29,8 @@ class Job:
     is_prediction: bool = False
     """Whether it only asks another run's model, which lists of runs leave out."""
     next: tuple[str, ...] = ("attnlab runs report {run}",)
-    """What to try when it is finished: the first command whose {run} and {input}, a stored input,
-    are known."""
+    """What to try when it is finished: the first command whose {run}, {input} (a stored input) or
+    {words} (the first of it) are known."""
 
     @property
     def settings(self) -> type[Any]:
@@ -118,7 +118,7 @@ _ALL = (
         "fine-tune a pretrained encoder to classify text",
         f"{CLASSIFY}.settings:ClassifySettings",
         f"{CLASSIFY}.train:run_train",
-        next=('attnlab classify predict {run} --text "…"',),
+        next=("attnlab classify predict {run} --text {words}", "attnlab runs report {run}"),
     ),
     Job(
         "classify-predict",

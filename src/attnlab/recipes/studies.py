@@ -5,6 +5,7 @@ else: anything that can call ``attnlab run JOB --config cells/NAME.yaml --name N
 Here a loop does, one cell after the other. Only the lead process plans.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -21,6 +22,8 @@ from attnlab.runs.directory import Run, RunPlace
 from attnlab.runs.references import absolute_settings
 from attnlab.runs.study import STUDY, Study, StudyOutcome
 from attnlab.training.distributed import Processes, join_processes
+from attnlab.training.optimization import check_training
+from attnlab.training.settings import TrainingSettings
 
 SettingsT = TypeVar("SettingsT")
 
@@ -75,6 +78,8 @@ class StudyPlan(Generic[SettingsT]):
 
         with join_processes() as processes:
             cells = _cells(processes.from_lead(plan))  # a mistake is found before there is a folder
+            if not was_finished:
+                refuse_wrong_cells(cells)
             with _begun(job, settings, place, title=self.title, processes=processes):
                 processes.from_lead(partial(_write_plan, path, cells))
                 while waiting := ready(cells, done.runs):
@@ -91,13 +96,24 @@ class StudyPlan(Generic[SettingsT]):
 
 def ready(cells: Sequence[Cell], finished: Mapping[str, Run]) -> list[Cell]:
     """Return the cells that are not finished and need nothing that is not."""
-    names = [cell.name for cell in cells]
-    assert len(set(names)) == len(names), f"two cells share a name: {names}"
     waiting = [cell for cell in cells if cell.name not in finished]
     found = [cell for cell in waiting if all(need in finished for need in cell.needs)]
     stuck = [cell.name for cell in waiting]
     assert found or not waiting, f"these cells wait for cells that are not planned: {stuck}"
     return found
+
+
+def refuse_wrong_cells(cells: Sequence[Cell]) -> None:
+    """Refuse, before the first cell, what would stop a later one: its name or how it trains."""
+    names = Counter(cell.name.casefold() for cell in cells)
+    twice = sorted(name for name, count in names.items() if count > 1)
+    if twice:
+        raise UserError(
+            f"two cells of this study would be called {', '.join(twice)}: give every value once."
+        )
+    for cell in cells:
+        if isinstance(training := getattr(cell.settings, "training", None), TrainingSettings):
+            check_training(training, cell.name)
 
 
 def _write_plan(path: Path, cells: Sequence[Cell]) -> None:

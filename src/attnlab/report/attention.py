@@ -1,5 +1,6 @@
 """The attention lab on a terminal and in figures."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import cycle
 from math import prod
@@ -13,12 +14,21 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from attnlab.checks.cost import Cost, Growth, growth
-from attnlab.checks.findings import Finding
+from attnlab.checks.findings import Finding, Status
 from attnlab.report.figures import COLORS, PAGE_WIDTH, STROKES, STYLE, legend_below, legend_height
 from attnlab.report.terminal import add_row, table_of
 
 LONG = 512
 """From this length on the time grows with the length rather than with fixed overhead."""
+
+
+STATUS_COLORS: dict[Status, str] = {
+    "right": "green",
+    "wrong": "red",
+    "not written yet": "yellow",
+    "missing": "yellow",
+    "not checked": "dim",
+}
 
 
 def findings_view(report: Mapping[str, Sequence[Finding]]) -> RenderableType:
@@ -27,19 +37,24 @@ def findings_view(report: Mapping[str, Sequence[Finding]]) -> RenderableType:
     for name, findings in report.items():
         table = table_of("", name, "")
         for finding in findings:
-            mark = Text("right", "green") if finding.right else Text("wrong", "red")
+            mark = Text(finding.status, STATUS_COLORS[finding.status])
             add_row(table, mark, finding.what, finding.problem or "")
         parts += [table, ""]
-    wrong = sum(not finding.right for findings in report.values() for finding in findings)
-    total = sum(map(len, report.values()))
-    parts.append(f"{total - wrong} of {total} right")
+    counts = Counter(finding.status for findings in report.values() for finding in findings)
+    lacking = [
+        f"{counts[name]} {name}" for name in STATUS_COLORS if name != "right" and counts[name]
+    ]
+    parts.append(", ".join([f"{counts['right']} of {counts.total()} right", *lacking]))
     return Group(*parts)
 
 
 def findings_json(report: Mapping[str, Sequence[Finding]]) -> dict[str, Any]:
     """Return what was found as plain data."""
     return {
-        name: [{"what": f.what, "right": f.right, "problem": f.problem} for f in findings]
+        name: [
+            {"what": f.what, "right": f.right, "status": f.status, "problem": f.problem}
+            for f in findings
+        ]
         for name, findings in report.items()
     }
 

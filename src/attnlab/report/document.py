@@ -30,7 +30,9 @@ class Table:
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     one_line: bool = False
-    """Whether a row stays on one line of a terminal; its first cell is shortened to make room."""
+    """Whether a row stays on one line of a terminal; its texts are shortened to make room."""
+    texts: Sequence[int] = (0,)
+    """The columns that are texts; numbers are never shortened."""
 
 
 @dataclass(frozen=True)

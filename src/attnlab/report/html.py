@@ -1,5 +1,7 @@
 """A document as one self-contained page: no script, no external address, light and dark."""
 
+import re
+from collections.abc import Sequence
 from html import escape
 
 from attnlab.report.document import Block, Document, Figure, Heading, Sentences, Table
@@ -30,7 +32,9 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: .3rem .9rem .3rem 0; border-bottom: 1px solid var(--line);
          vertical-align: top; white-space: nowrap; }
 td.long { white-space: normal; overflow-wrap: anywhere; min-width: 16rem; }
+.scroll + .scroll { margin-top: 1rem; }
 .facts th, .facts td { white-space: normal; overflow-wrap: anywhere; min-width: 6rem; }
+.facts td:first-child { overflow-wrap: break-word; }
 ul { padding-left: 1.2rem; }
 li { overflow-wrap: anywhere; }
 .warning { border-left: 4px solid var(--warn); background: var(--soft); padding: .5rem 1rem; }
@@ -86,8 +90,9 @@ def _block(block: Block) -> str:
             return f'<div class="warning">{listed}</div>' if warning else listed
         case Table(columns, rows):
             head = "".join(f"<th>{escape(column)}</th>" for column in columns)
-            lines = "".join(f"<tr>{''.join(map(_cell, row))}</tr>\n" for row in rows)
-            kind = ' class="facts"' if len(columns) == 2 else ""
+            are_facts = len(columns) == 2
+            lines = "".join(f"<tr>{(_fact if are_facts else _row)(row)}</tr>\n" for row in rows)
+            kind = ' class="facts"' if are_facts else ""
             return (
                 f'<div class="scroll" tabindex="0"><table{kind}><thead><tr>{head}</tr></thead>\n'
                 f"<tbody>{lines}</tbody></table></div>"
@@ -99,6 +104,17 @@ def _block(block: Block) -> str:
                 f'<figure><div class="desk">{desk}</div><div class="phone">{phone}</div>'
                 f"<figcaption>{escape(caption)}</figcaption></figure>"
             )
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "".join(map(_cell, cells))
+
+
+def _fact(cells: Sequence[str]) -> str:
+    """Write a key and its value; a long key breaks after a dot or an underscore, not in a word."""
+    key, value = cells
+    breakable = re.sub(r"([._])", r"\1<wbr>", escape(key))
+    return f"<td>{breakable}</td>{_cell(value)}"
 
 
 def _cell(text: str) -> str:

@@ -45,9 +45,8 @@ def shortened(text: str, width: int) -> str:
     """Cut the middle out of a text that is too long: its end tells names apart, too."""
     if cell_len(text) <= width:
         return text
-    head, tail = list(text), list[str]()
-    while len(head) > len(tail) + 1:
-        tail.insert(0, head.pop())
+    half = min((len(text) + 1) // 2, width)  # more characters have no room
+    head, tail = list(text[:half]), list(text[max(half, len(text) - half) :])
     while cell_len("".join([*head, "…", *tail])) > width and (head or tail):
         if len(head) > len(tail):
             head.pop()

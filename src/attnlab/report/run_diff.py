@@ -1,6 +1,7 @@
 """Two runs next to each other: what was set, decided and installed differently, and the scores."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Any
 
 from attnlab.evaluation.differing import written_value
@@ -26,17 +27,32 @@ def diff_blocks(first: Run, second: Run) -> Iterator[Block]:
     yield Heading(f"{first.name} vs {second.name}")
     columns = ["", first.name, second.name]
     for part, (of_first, of_second) in _parts(first, second).items():
-        rows = [
-            [key, written_value(one), written_value(two)]
-            for key, one, two in differences(of_first, of_second)
-        ]
+        rows = [[key, *_told_apart(one, two)] for key, one, two in differences(of_first, of_second)]
         yield Heading(part)
-        yield Table(columns, rows) if rows else Sentences(["nothing differs"])
+        yield _table(columns, rows) if rows else Sentences(["nothing differs"])
     yield Heading("scores")
     scores = _scores(first), _scores(second)
     splits = dict.fromkeys([*scores[0], *scores[1]])
     rows = [[split, *(_written(of_run.get(split)) for of_run in scores)] for split in splits]
-    yield Table(columns, rows) if rows else Sentences(["neither has a score yet"])
+    yield _table(columns, rows) if rows else Sentences(["neither has a score yet"])
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    return Table(columns, rows, one_line=True, texts=(1, 2))
+
+
+def _told_apart(one: Any, two: Any) -> tuple[str, str]:
+    """Write two values; two paths without the folders that they share, to show what differs."""
+    if not (isinstance(one, str) and isinstance(two, str)):
+        return written_value(one), written_value(two)
+    both = one.split("/"), two.split("/")
+    shared = len(
+        list(takewhile(lambda folders: folders[0] == folders[1], zip(*both, strict=False)))
+    )
+    if shared < 2:  # a single folder tells more than the mark of what was left out
+        return one, two
+    first, second = ("/".join(["…", *folders[shared:]]) for folders in both)
+    return first, second
 
 
 def _parts(first: Run, second: Run) -> dict[str, tuple[Any, Any]]:

@@ -8,9 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from rich.console import Group, RenderableType
+from rich.text import Text
+
 from attnlab.config import flatten
 from attnlab.errors import UserError, did_you_mean, unknown_name
-from attnlab.evaluation.comparable import SPLITS
+from attnlab.evaluation.common_splits import SPLITS
 from attnlab.evaluation.metrics import metric_called
 from attnlab.report.one_line import OneLineTable
 from attnlab.runs.directory import Run
@@ -19,7 +22,9 @@ from attnlab.runs.listing import changed_at
 from attnlab.runs.lock import is_held
 from attnlab.runs.study import STUDY, Study
 
-FINISHED, RUNNING, STOPPED = "finished", "running", "stopped"
+FINISHED, RUNNING, FAILED, STOPPED = "finished", "running", "failed", "stopped"
+BY_CELL = (RUNNING, FAILED)
+"""The states that a study takes over from one of its cells."""
 AGES = ((60, "s"), (60, "m"), (24, "h"), (math.inf, "d"))
 
 
@@ -37,6 +42,8 @@ class Line:
     """When it was last worked on, in seconds since 1970."""
     settings: Mapping[str, Any]
     resolved: Mapping[str, Any]
+    failure: Mapping[str, Any] | None = None
+    """What ended it, if it failed."""
     split: str | None = None
     score: Mapping[str, Any] | None = None
     cells: tuple["Line", ...] = ()
@@ -51,6 +58,7 @@ class Line:
             "model": self.model,
             "state": self.state,
             "progress": self.progress or None,
+            **({"failure": dict(self.failure)} if self.failure else {}),
             "changed": self.changed,
             **scored,
             "settings": dict(self.settings),
@@ -59,20 +67,27 @@ class Line:
         }
 
 
+def run_state(run: Run) -> str:
+    """Say in a word how far a run is."""
+    if run.finished:
+        return FINISHED
+    return RUNNING if is_held(run.path) else FAILED if run.failure else STOPPED
+
+
 def run_line(run: Run, root: Path) -> Line:
     """Sum up a run."""
     config = run.config
     split, score = _headline(run)
-    state = FINISHED if run.finished else RUNNING if is_held(run.path) else STOPPED
     return Line(
         name=str(run.path.relative_to(root)),
         job=config["job"],
         model=_model(config["settings"]),
-        state=state,
+        state=run_state(run),
         progress="" if run.finished else progress(run),
         changed=changed_at(run),
         settings=config["settings"],
         resolved=config["resolved"],
+        failure=run.failure,
         split=split,
         score=score,
     )
@@ -85,13 +100,13 @@ def study_line(study: Study, runs: Sequence[Run], root: Path) -> Line:
     scored = [cell for cell in cells if cell.score and (not compared or cell.name in compared)]
     best = max(scored, key=_goodness, default=None)
     done, total = sum(c.state == FINISHED for c in cells), len(study.cells or study.runs)
-    is_running = any(cell.state == RUNNING for cell in cells)
     is_finished = study.is_finished if study.cells else done == total
+    states = {cell.state for cell in cells}
     return Line(
         name=str(study.path.relative_to(root)),
         job=study.job or "study",
         model=f"best of {len(scored)}" if best else f"{total} cells",
-        state=FINISHED if is_finished else RUNNING if is_running else STOPPED,
+        state=FINISHED if is_finished else next((s for s in BY_CELL if s in states), STOPPED),
         progress="" if is_finished else f"{done} of {total} cells",
         changed=max((cell.changed for cell in cells), default=(study.path / STUDY).stat().st_mtime),
         settings=read_json(study.path / STUDY).get("settings") or {},
@@ -109,8 +124,8 @@ def progress(run: Run) -> str:
     return f"step {logged[-1] if logged else 0:,} of {total:,}" if total else "begun"
 
 
-def lines_view(lines: Sequence[Line], *, unfold: bool = False) -> OneLineTable:
-    """Show one line per run; cells stand indented below their study."""
+def lines_view(lines: Sequence[Line], *, unfold: bool = False) -> RenderableType:
+    """Show one line per run, cells indented below their study; then why runs have failed."""
     rows = []
     for line in lines:
         rows.append(_cells(line, line.name))
@@ -118,7 +133,13 @@ def lines_view(lines: Sequence[Line], *, unfold: bool = False) -> OneLineTable:
             inner = [_cells(cell, f"  {Path(cell.name).name}") for cell in line.cells]
             rows += inner
     columns = ["name", "age", "job", "model", "score [95 %]", "state"]
-    return OneLineTable(columns, rows, shrinkable=(0, 2, 3))
+    reasons = [
+        Text(f"{one.name} failed: {one.failure.get('message', 'no reason is recorded')}", "red")
+        for line in lines
+        for one in (line, *line.cells)
+        if one.state == FAILED and one.failure
+    ]
+    return Group(OneLineTable(columns, rows, shrinkable=(0, 2, 3)), *reasons)
 
 
 def sorted_lines(lines: Sequence[Line], by: str) -> list[Line]:

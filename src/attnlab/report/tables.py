@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from attnlab.evaluation.held_out_text import repeats_warning
 from attnlab.evaluation.ledger import ledger_notes
 from attnlab.evaluation.metrics import Metric, metric_called
 from attnlab.report.document import Table
@@ -52,7 +53,7 @@ def comparison_table(comparison: "Comparison") -> Table:
         )
     runs, spread = (["runs"], ["range"]) if several else ([], [])
     columns = ["condition", *runs, metric.title, *spread, "95 % interval", "guessing"]
-    return Table(columns, rows)
+    return Table(columns, rows, one_line=True, texts=(0, len(columns) - 1))
 
 
 def standings_table(comparison: "Comparison", group: str) -> Table | None:
@@ -91,6 +92,7 @@ def warnings_of(run: Run) -> list[str]:
     scores = run.record["scores"].items()
     found = [f"{warning}." for warning in run.record.get("warnings") or ()]
     found += [f"{split}: {score['verdict']}." for split, score in scores if score.get("verdict")]
+    found += [f"{split}: {note}." for split, score in scores if (note := repeats_warning(score))]
     if ledger := run.record.get("ledger"):
         found += [f"{note}." for note in ledger_notes(ledger, about=run.record["scores"].keys())]
     leak = run.record.get("leak")

@@ -1,11 +1,11 @@
 """Runs on a terminal: a table of many, the details of one."""
 
+import re
 from collections.abc import Iterable, Sequence
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
-from rich.table import Column
 from rich.table import Table as RichTable
 from rich.text import Text
 
@@ -15,23 +15,22 @@ from attnlab.evaluation.intervals import percent
 from attnlab.evaluation.metrics import metric_called
 from attnlab.report.document import Block, Figure, Heading, Sentences, Table
 from attnlab.report.one_line import OneLineTable
-from attnlab.report.run_list import FINISHED, RUNNING, STOPPED, progress
+from attnlab.report.run_list import progress, run_state
 from attnlab.report.tables import scores_table, warnings_of
 from attnlab.runs.directory import Run
-from attnlab.runs.lock import is_held
 
 if TYPE_CHECKING:  # listing runs must not wait for numpy
     from attnlab.evaluation.calibration import Answer
 
 LONGEST_SHOWN = 100
+NUMBER = re.compile(r"[-+±–≤≥<>(\[]*\d[\d.,:%e+×-]{0,20}[)\],;]*")
+"""A number as tables write it, with its signs and brackets."""
 VERDICT_COLORS = {"retrieved": "green", "unsure": "yellow", "made up": "red", "not checked": "red"}
 
 
-def run_state(run: Run) -> str:
+def run_progress(run: Run) -> str:
     """Say how far a run is."""
-    if run.finished:
-        return FINISHED
-    return f"{RUNNING if is_held(run.path) else STOPPED}, {progress(run)}"
+    return run_state(run) if run.finished else f"{run_state(run)}, {progress(run)}"
 
 
 def written(score: dict[str, Any]) -> str:
@@ -48,7 +47,10 @@ def run_story(run: Run) -> RenderableType:
     table = table_of()
     add_row(table, "run", str(run.path))
     add_row(table, "job", config["job"])
-    add_row(table, "state", run_state(run))
+    add_row(table, "state", run_progress(run))
+    if failure := run.failure:
+        add_row(table, "reason", Text(str(failure.get("message", "–")), "red"))
+        add_row(table, "failed at", str(failure.get("time", "–")))
     for key, value in config["resolved"].items():
         add_row(table, key, _plain(value))
     if run.finished:
@@ -138,23 +140,33 @@ def blocks_view(blocks: Iterable[Block]) -> RenderableType:
 def table_view(table_block: Table) -> RenderableType:
     """Show a table of a report."""
     if table_block.one_line:
-        return OneLineTable(table_block.columns, table_block.rows)
+        return OneLineTable(table_block.columns, table_block.rows, shrinkable=table_block.texts)
     table = table_of(*table_block.columns)
     for row in table_block.rows:
         add_row(table, *row)
     return table
 
 
-def table_of(*columns: Column | str) -> RichTable:
+def table_of(*columns: str) -> RichTable:
     """Return an empty table in the house's look; without columns it has no header."""
-    return RichTable(
-        *columns, box=None, pad_edge=False, header_style="bold", show_header=bool(columns)
-    )
+    table = RichTable(box=None, pad_edge=False, header_style="bold", show_header=bool(columns))
+    for column in columns:
+        table.add_column(Text(column), overflow="fold", min_width=_longest_number(column))
+    return table
 
 
 def add_row(table: RichTable, *cells: str | Text) -> None:
     """Add a row as it is: what a user or a model wrote is not markup."""
-    table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in cells))
+    texts = [Text(cell) if isinstance(cell, str) else cell for cell in cells]
+    table.add_row(*texts)
+    for column, text in zip(table.columns, texts, strict=False):
+        # where the screen is narrow, texts give way and numbers do not
+        column.overflow = "fold"
+        column.min_width = max(column.min_width or 1, _longest_number(text.plain))
+
+
+def _longest_number(text: str) -> int:
+    return max((len(word) for word in text.split() if NUMBER.fullmatch(word)), default=1)
 
 
 def _plain(value: Any) -> str:

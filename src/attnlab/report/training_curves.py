@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import cycle
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib as mpl
 import numpy as np
@@ -28,17 +28,23 @@ Series = Mapping[tuple[str, str], Float[np.ndarray, "N 2"]]
 MOST_POINTS = 400
 FEW_POINTS = 20
 MOST_LABELLED = 12
+MARKERS = ("o", "s", "^", "D")
+
+
+class Look(NamedTuple):
+    """How a run is drawn."""
+
+    color: str
+    marker: str
 
 
 def curves(runs: Mapping[str, Sequence[Mapping[str, Any]]], *, per_epoch: float | None) -> Figure:
     """Draw the training loss, and loss and accuracy on train and dev, over epochs (or steps)."""
     panels = _panels({key for lines in runs.values() for line in lines for key in line})
-    colors = {
-        name: color
-        for (name, lines), color in zip(runs.items(), cycle(COLORS), strict=False)
-        if lines
-    }
-    names = [plain(name) for name in colors] if len(colors) > 1 else []
+    logged = [name for name, lines in runs.items() if lines]
+    # more runs than colours: the next ones have another marker
+    looks = dict(zip(logged, (Look(c, m) for m in cycle(MARKERS) for c in COLORS), strict=False))
+    names = [plain(name) for name in looks] if len(looks) > 1 else []
     with mpl.rc_context(STYLE):
         width = PAGE_WIDTH * len(panels) / 3
         size = (width, 3.0 + legend_height(names, width=width))
@@ -46,27 +52,40 @@ def curves(runs: Mapping[str, Sequence[Mapping[str, Any]]], *, per_epoch: float 
         axes = figure.subplots(1, len(panels), squeeze=False)[0]
         for axis, (title, keys) in zip(axes, panels.items(), strict=True):
             series = {
-                (name, key): _points(runs[name], key, per_epoch) for name in colors for key in keys
+                (name, key): _points(runs[name], key, per_epoch) for name in looks for key in keys
             }
             series = {key: points for key, points in series.items() if len(points)}
             if all(len(points) == 1 for points in series.values()):
-                _draw_single_values(axis, series, colors)
+                _draw_single_values(axis, series, looks)
             else:
-                _draw_lines(axis, series, colors)
+                _draw_lines(axis, series, looks)
                 axis.set_xlabel("epoch" if per_epoch else "step")
             axis.set_title(title)
-        legend_below(figure, [Line2D([], [], color=color) for color in colors.values()], names)
+        shown = len(looks) > len(COLORS)
+        lines = [
+            Line2D([], [], color=look.color, marker=look.marker if shown else None)
+            for look in looks.values()
+        ]
+        legend_below(figure, lines, names)
     return figure
 
 
 def _panels(logged: set[str]) -> dict[str, list[str]]:
     """Return the logged keys that each panel shows, by its title."""
+    losses, accuracies = (
+        sorted(key for key in logged if key.endswith(ending)) for ending in ("_loss", "_accuracy")
+    )
     panels = {
         "Training loss (nats)": ["loss"],
-        "Loss when evaluated (nats)": sorted(key for key in logged if key.endswith("_loss")),
-        "Accuracy (%)": sorted(key for key in logged if key.endswith("_accuracy")),
+        f"Loss {_where(losses)} (nats)": losses,
+        f"Accuracy {_where(accuracies)} (%)": accuracies,
     }
     return {title: keys for title, keys in panels.items() if keys}
+
+
+def _where(keys: Sequence[str]) -> str:
+    """Name the split of a panel that shows only one; of several, its legend names each."""
+    return f"on {_split(keys[0])}" if len(keys) == 1 else "when evaluated"
 
 
 def _points(
@@ -82,7 +101,7 @@ def _points(
     return np.array(rows, dtype=float).reshape(-1, 2)
 
 
-def _draw_lines(axis: Axes, series: Series, colors: Mapping[str, str]) -> None:
+def _draw_lines(axis: Axes, series: Series, looks: Mapping[str, Look]) -> None:
     """Draw one line per run and key; a long log is averaged down to a few hundred points."""
     strokes: dict[str, Any] = dict(
         zip(dict.fromkeys(key for _, key in series), cycle(STROKES), strict=False)
@@ -90,11 +109,13 @@ def _draw_lines(axis: Axes, series: Series, colors: Mapping[str, str]) -> None:
     for (name, key), points in series.items():
         groups = np.array_split(points, min(len(points), MOST_POINTS))
         x, y = np.array([group.mean(axis=0) for group in groups]).T
-        marker = "." if len(x) < FEW_POINTS else None
-        axis.plot(x, y, color=colors[name], linestyle=strokes[key], marker=marker)
+        look, few = looks[name], len(x) < FEW_POINTS
+        marker = look.marker if len(looks) > len(COLORS) else "." if few else None
+        every = max(1, len(x) // FEW_POINTS)
+        axis.plot(x, y, color=look.color, linestyle=strokes[key], marker=marker, markevery=every)
     if len(strokes) > 1:
-        looks = [Line2D([], [], color=INK, linestyle=stroke) for stroke in strokes.values()]
-        axis.legend(looks, [_split(key) for key in strokes])
+        lines = [Line2D([], [], color=INK, linestyle=stroke) for stroke in strokes.values()]
+        axis.legend(lines, [_split(key) for key in strokes])
     axis.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
     axis.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     axis.set_xlim(left=0)
@@ -102,13 +123,13 @@ def _draw_lines(axis: Axes, series: Series, colors: Mapping[str, str]) -> None:
         axis.set_ylim(-2, 102)
 
 
-def _draw_single_values(axis: Axes, series: Series, colors: Mapping[str, str]) -> None:
+def _draw_single_values(axis: Axes, series: Series, looks: Mapping[str, Look]) -> None:
     """Draw values that were logged once as points with their numbers: one point is no curve."""
     splits = list(dict.fromkeys(key for _, key in series))
     names = list(dict.fromkeys(name for name, _ in series))
     for (name, key), points in series.items():
         place = splits.index(key) + 0.8 * ((names.index(name) + 0.5) / len(names) - 0.5)
-        axis.plot(place, points[0, 1], "o", color=colors[name])
+        axis.plot(place, points[0, 1], looks[name].marker, color=looks[name].color)
         if len(series) <= MOST_LABELLED:
             axis.annotate(
                 f"{points[0, 1]:.1f}" if key.endswith("_accuracy") else f"{points[0, 1]:.2f}",

@@ -10,7 +10,7 @@ from attnlab.errors import UserError
 from attnlab.report import html, markdown
 from attnlab.report.document import Document, Figure
 from attnlab.report.figure_output import as_png, as_svg
-from attnlab.runs.files import naming_the_path, replace_file
+from attnlab.runs.files import check_output, naming_the_path, replace_file
 
 FIGURE_KINDS = {".png": as_png, ".svg": as_svg}
 
@@ -19,10 +19,7 @@ def check_figure_path(path: Path) -> None:
     """Refuse a path that no figure can be written to, before there is one."""
     if path.suffix not in FIGURE_KINDS:
         raise UserError(f"{path}: a figure is written as {' or '.join(FIGURE_KINDS)}.")
-    if not path.parent.is_dir():
-        raise UserError(f"{path}: there is no folder {path.parent}.")
-    if path.is_dir():
-        raise UserError(f"{path} is a folder; give the name of a file.")
+    check_output(path)
 
 
 def save_figure(figure: MatplotlibFigure, path: Path) -> None:

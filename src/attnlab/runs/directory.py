@@ -6,6 +6,7 @@
     predictions/        SPLIT.jsonl: one row per example, see runs/predictions.py
     rows/               SPLIT.txt: one hash per row of every split, of what the model sees of it
     record.json         scores with n and interval, versions, seconds; its presence means finished
+    failure.json        kind, message and time of the error that ended the last attempt, if one did
 
 A run without a name is called after its job and the hash of its settings, so that the same command
 finds the same folder: it resumes an unfinished run, and shows the result of a finished one.
@@ -13,13 +14,14 @@ finds the same folder: it resumes an unfinished run, and shows the result of a f
 
 import json
 import math
-import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeGuard
 
-from attnlab.errors import DamagedFileError, UserError
+from attnlab.errors import AttnlabError, DamagedFileError, StoppedError, UserError
 from attnlab.runs.files import naming_the_path, read_json, read_json_lines, replace_file, to_json
 from attnlab.runs.folders import (
     FORMAT,
@@ -29,6 +31,7 @@ from attnlab.runs.folders import (
     no_such_run,
     refuse_other_format,
     refuse_other_settings,
+    remove_folder,
     run_name,
 )
 from attnlab.runs.lock import LOCK, hold
@@ -37,6 +40,7 @@ SCORE = {"metric", "value", "n", "interval"}
 SHARES = ("accuracy", "f1")
 """Metrics from 0 to 1; any other is at least 0."""
 CONFIG, METRICS, RECORD = "config.json", "metrics.jsonl", "record.json"
+FAILURE = "failure.json"
 
 
 @dataclass(frozen=True)
@@ -125,9 +129,16 @@ class Run:
                 )
         return record
 
+    @property
+    def failure(self) -> dict[str, Any] | None:
+        """The error that ended the last attempt; None if it was stopped, runs, or is finished."""
+        path = self.path / FAILURE
+        return read_json(path) if path.exists() and not self.finished else None
+
     def check(self) -> None:
         """Read everything once, so that damage is found here and not while it is shown."""
         self.metrics()
+        _ = self.failure
         if self.finished:
             _ = self.record
 
@@ -186,12 +197,12 @@ class Run:
     def discard_if_untouched(self) -> None:
         """Remove a directory that this object made and that holds nothing but the request."""
         if self.is_new and self.is_untouched:
-            shutil.rmtree(self.path)
+            remove_folder(self.path)
 
     @property
     def is_untouched(self) -> bool:
         """Whether the directory holds nothing but the request."""
-        return {entry.name for entry in self.path.iterdir()} <= {CONFIG, LOCK}
+        return {entry.name for entry in self.path.iterdir()} <= {CONFIG, FAILURE, LOCK}
 
     def finish(self, record: Mapping[str, Any]) -> None:
         """Write the record, which marks the run as finished."""
@@ -199,14 +210,33 @@ class Run:
 
     def __enter__(self) -> "Run":
         """Hold the run for this process; a second one at the same time is refused."""
-        self._lock = hold(self.path)
+        with ExitStack() as stack:  # a lock that cannot be used is let go
+            lock = stack.enter_context(hold(self.path))
+            (self.path / FAILURE).unlink(missing_ok=True)
+            stack.pop_all()
+        self._lock = lock
         return self
 
-    def __exit__(self, *_: object) -> None:
-        """Let the run go."""
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        """Let the run go; note what ended it, if that was a failure."""
+        if _is_failure(error) and self.path.exists():
+            self._note_failure(error)
         if self._lock:
             self._lock.close()
             self._lock = None
+
+    def _note_failure(self, error: Exception) -> None:
+        kind, now = type(error).__name__, datetime.now(UTC).isoformat(timespec="seconds")
+        # our errors are sentences; of another, the kind is half of what it says
+        message = str(error) if isinstance(error, AttnlabError) else f"{kind}: {error}"
+        failure = {"kind": kind, "message": message, "time": now}
+        with suppress(AttnlabError):  # a full disk: the error that ended the run is the one to show
+            replace_file(self.path / FAILURE, to_json(failure))
+
+
+def _is_failure(error: BaseException | None) -> TypeGuard[Exception]:
+    """Say whether a run failed: a signal stops it, and a user's mistake changes nothing."""
+    return isinstance(error, Exception) and not isinstance(error, StoppedError | UserError)
 
 
 def _write_lines(path: Path, lines: Iterable[str]) -> None:

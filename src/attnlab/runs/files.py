@@ -10,6 +10,9 @@ from typing import Any
 
 from attnlab.errors import DamagedFileError, RunError, UserError
 
+TOO_LARGE = "is too large to read: it nests thousands of brackets, or a number has that many digits"
+"""What Python refuses to decode."""
+
 
 @contextmanager
 def naming_the_path(path: Path) -> Iterator[None]:
@@ -53,17 +56,51 @@ def sync_folder(path: Path) -> None:
         os.close(descriptor)
 
 
+def beside(path: Path) -> Path:
+    """Return where a new version of a file is written; a kill may leave it there."""
+    return path.with_name(f".{path.name}.tmp")
+
+
 def replace_file(path: Path, content: bytes) -> None:
     """Put a whole new file in the place of ``path`` at once."""
-    beside = path.with_name(f".{path.name}.tmp")
+    new = beside(path)
     with naming_the_path(path):
         try:
-            write_synced(beside, content)
-            beside.replace(path)
+            write_synced(new, content)
+            new.replace(path)
         except OSError:
-            beside.unlink(missing_ok=True)
+            new.unlink(missing_ok=True)
             raise
         sync_folder(path.parent)
+
+
+def check_output(path: Path) -> None:
+    """Refuse a path that ``replace_file`` cannot write to, before there is anything to write."""
+    try:
+        if path.is_dir():
+            raise UserError(f"{path} is a folder; give the name of a file.")
+        if path.exists() and not path.is_file():
+            raise UserError(f"{path} is not a plain file, and would be replaced by one.")
+        if not path.parent.is_dir():
+            raise UserError(f"{path}: there is no folder {path.parent}.")
+        beside(path).touch()
+        beside(path).unlink()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UserError(f"cannot write {path}: {reason}. Give another path.") from None
+
+
+def check_output_folder(path: Path) -> None:
+    """Refuse a folder that cannot be made or written to, before there is anything to write."""
+    try:
+        there = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
+        if not there.is_dir():
+            raise UserError(f"{path} cannot be a folder: {there} is a file.")
+        if not os.access(there, os.W_OK | os.X_OK):
+            raise UserError(f"cannot write into {there}: Permission denied. Give another folder.")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UserError(f"cannot write {path}: {reason}. Give another folder.") from None
 
 
 def to_json(value: Any) -> bytes:
@@ -91,6 +128,8 @@ def read_json(path: Path) -> dict[str, Any]:
         raise DamagedFileError(f"{path}:{error.lineno} is not JSON: {error.msg}.") from None
     except UnicodeDecodeError as error:
         raise DamagedFileError(f"{path} is not UTF-8 at byte {error.start}.") from None
+    except (ValueError, RecursionError):
+        raise DamagedFileError(f"{path} {TOO_LARGE}.") from None
     if not isinstance(value, dict):
         raise DamagedFileError(f"{path} must hold a JSON object, not {type(value).__name__}.")
     return value
@@ -99,11 +138,15 @@ def read_json(path: Path) -> dict[str, Any]:
 def read_json_lines(path: Path) -> list[dict[str, Any]]:
     """Read one JSON object per line; a last line without its newline (a crash) is left out."""
     rows = []
-    for number, line in enumerate(path.read_bytes().split(b"\n")[:-1], 1):
+    with reading(path):
+        content = path.read_bytes()
+    for number, line in enumerate(content.split(b"\n")[:-1], 1):
         try:
             row = json.loads(line)
-        except ValueError as error:
+        except (json.JSONDecodeError, UnicodeDecodeError) as error:
             raise DamagedFileError(f"{path}:{number} is not JSON: {error}.") from None
+        except (ValueError, RecursionError):
+            raise DamagedFileError(f"{path}:{number} {TOO_LARGE}.") from None
         if not isinstance(row, dict):
             raise DamagedFileError(
                 f"{path}:{number} must hold a JSON object, not {type(row).__name__}."

@@ -1,20 +1,34 @@
-"""The folders of runs and studies: how they are named, made and recognized."""
+"""The folders of runs and studies: how they are named, made, recognized and removed.
+
+A kill at any moment leaves nothing that is in the way. A folder is made under its own name, and
+counts as free until its JSON file is there. It goes under another name first, so that no half of it
+is ever visible; what a kill left there goes with the next command.
+"""
 
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from attnlab.errors import UserError, did_you_mean
-from attnlab.runs.files import naming_the_path, to_json, write_synced
+from attnlab.runs.files import naming_the_path, replace_file, to_json
+from attnlab.runs.lock import LOCK, hold
 from attnlab.runs.references import absolute_path
 
 FORMAT = 2
 """How runs are kept; 1 had no hashes of rows, and other names in predictions and records."""
 LONGEST_NAME = 200
+LEFTOVERS = {LOCK, ".config.json.tmp", ".study.json.tmp"}
+"""All that a kill leaves in a folder that was being made."""
+_REMOVED = re.compile(r"\..+\.\d+\.removed")
+"""A folder on its way out: no process reads it, so that any may finish what a kill cut short."""
+_UNNAMED = re.compile(r"\..+\.\d+\.tmp")
+"""A folder that an earlier version was making, with one file in it, when it was killed."""
 
 
 def run_name(job: str, settings: Mapping[str, Any], name: str | None = None) -> str:
@@ -47,30 +61,54 @@ def no_such_run(name: str, root: Path, known: Iterable[str]) -> UserError:
 
 
 def is_free(path: Path) -> bool:
-    """Say whether there is nothing yet, or only an empty folder."""
-    return not path.exists() or (path.is_dir() and not any(path.iterdir()))
+    """Say whether there is nothing yet, or a folder with nothing but what a kill left of ours."""
+    if not path.exists():
+        return True
+    return path.is_dir() and {entry.name for entry in path.iterdir()} <= LEFTOVERS
 
 
 def make_folder(path: Path, name: str, content: Mapping[str, Any]) -> bool:
-    """Make a folder with one JSON file in it at once; return False if another process was quicker.
+    """Make a folder with one JSON file in it; return False if another process was quicker.
 
-    An empty folder in its place is replaced.
+    The folder's lock decides between two processes.
     """
     for parent in path.parents:
         if parent.exists() and not parent.is_dir():
             raise UserError(f"--runs {path.parent} is not possible: {parent} is not a folder.")
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     with naming_the_path(path):
-        temporary.mkdir(parents=True, exist_ok=True)
-        write_synced(temporary / name, to_json(content))
-        try:
-            temporary.rename(path)
-        except OSError:
-            shutil.rmtree(temporary, ignore_errors=True)
-            if not path.exists():
-                raise
+        path.mkdir(parents=True, exist_ok=True)
+    clear_leftovers(path.parent)
+    with hold(path):
+        if not is_free(path):
             return False
+        replace_file(path / name, to_json(content))
+        for left in LEFTOVERS - {LOCK}:
+            (path / left).unlink(missing_ok=True)
     return True
+
+
+def remove_folder(path: Path) -> None:
+    """Remove a folder of ours with everything in it; under its own name it is gone at once."""
+    with naming_the_path(path):
+        doomed = path.with_name(f".{path.name}.{os.getpid()}.removed")
+        shutil.rmtree(doomed, ignore_errors=True)
+        path.rename(doomed)
+        shutil.rmtree(doomed, ignore_errors=True)  # another process may be clearing it as well
+        with suppress(FileNotFoundError):
+            shutil.rmtree(doomed)  # what is still there has a reason, which is the error
+
+
+def clear_leftovers(root: Path) -> None:
+    """Remove what kills have left of folders that were being removed, or made."""
+    for entry in root.iterdir():
+        if entry.is_dir() and not entry.is_symlink() and _is_leftover(entry):
+            shutil.rmtree(entry, ignore_errors=True)
+
+
+def _is_leftover(folder: Path) -> bool:
+    if _UNNAMED.fullmatch(folder.name):
+        return {entry.name for entry in folder.iterdir()} <= {"config.json", "study.json"}
+    return _REMOVED.fullmatch(folder.name) is not None
 
 
 def refuse_other_format(path: Path, content: Mapping[str, Any]) -> None:

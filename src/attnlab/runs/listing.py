@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from attnlab.errors import UserError
-from attnlab.runs.directory import CONFIG, METRICS, RECORD, Run
+from attnlab.runs.directory import CONFIG, FAILURE, METRICS, RECORD, Run
 from attnlab.runs.files import read_json
 from attnlab.runs.folders import folders_in
 from attnlab.runs.study import STUDY, Study
@@ -24,7 +24,7 @@ class Found:
 
 def changed_at(run: Run) -> float:
     """Return when a run was last worked on; a report written into it later does not count."""
-    files = [run.path / name for name in (RECORD, METRICS, CONFIG)]
+    files = [run.path / name for name in (RECORD, METRICS, CONFIG, FAILURE)]
     times = [file.stat().st_mtime for file in files if file.exists()]
     return times[0] if run.finished else max(times)
 

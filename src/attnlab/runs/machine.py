@@ -14,6 +14,14 @@ from typing import Any
 PACKAGES = ("attnlab", "torch", "numpy", "scipy", "safetensors", "transformers", "peft")
 CPU_FEATURES = ("avx2", "avx512f", "avx512_bf16", "amx_bf16", "asimd", "bf16", "sve")
 
+MEMINFO = Path("/proc/meminfo")
+CGROUP, OWN_CGROUP = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
+CGROUP_FILES = (
+    ("memory.max", "memory.current"),
+    ("memory.limit_in_bytes", "memory.usage_in_bytes"),
+)
+"""Limit and use of a group's memory, in both versions of Linux's groups."""
+
 
 def versions() -> dict[str, str]:
     """Return the version of each package that can move a number and is installed."""
@@ -54,6 +62,46 @@ def memory_bytes() -> int | None:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError, AttributeError):
         return None
+
+
+def free_memory_bytes() -> int | None:
+    """Return the memory that this process can still take, where the operating system says it.
+
+    A container or a cluster's job may allow less than the machine has.
+    """
+    found = _meminfo().get("MemAvailable", memory_bytes())
+    rooms = [] if found is None else [found]
+    for folder in _cgroups():
+        for limit, used in CGROUP_FILES:
+            try:
+                rooms.append(int((folder / limit).read_text()) - int((folder / used).read_text()))
+            except (OSError, ValueError):  # no such group, or "max": no limit
+                continue
+    return max(0, min(rooms)) if rooms else None
+
+
+def _cgroups() -> list[Path]:
+    """Return the folders of the groups that limit this process; a container sees only the root."""
+    folders = [CGROUP, CGROUP / "memory"]
+    try:
+        lines = OWN_CGROUP.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return folders
+    for line in lines:
+        _, kinds, own = line.split(":", 2)
+        if kinds in ("", "memory"):
+            own_folder = CGROUP / kinds / own.strip("/")
+            folders += [own_folder, *own_folder.parents]
+    return [folder for folder in dict.fromkeys(folders) if folder.is_relative_to(CGROUP)]
+
+
+def _meminfo() -> dict[str, int]:
+    """Read what Linux says of the memory, in bytes."""
+    try:
+        lines = MEMINFO.read_text(encoding="utf-8").splitlines()
+        return {key: int(value.split()[0]) * 1024 for key, value in (x.split(":") for x in lines)}
+    except (OSError, ValueError, IndexError):
+        return {}
 
 
 def free_disk_bytes(folder: Path) -> int:

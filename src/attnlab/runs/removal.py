@@ -1,14 +1,13 @@
 """Removes a run or a study: that folder and nothing else."""
 
-import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from attnlab.errors import UserError
 from attnlab.runs.directory import CONFIG
-from attnlab.runs.files import naming_the_path, read_json
-from attnlab.runs.folders import folders_in
+from attnlab.runs.files import read_json
+from attnlab.runs.folders import clear_leftovers, folders_in, remove_folder
 from attnlab.runs.lock import hold
 from attnlab.runs.study import STUDY, Study
 
@@ -33,8 +32,9 @@ def check_removable(path: Path) -> None:
 def remove(path: Path) -> None:
     """Remove a run or study that no process works on."""
     check_removable(path)
-    with _held(path), naming_the_path(path):
-        shutil.rmtree(path)
+    with _held(path):
+        remove_folder(path)
+    clear_leftovers(path.parent)
 
 
 @contextmanager

@@ -7,7 +7,6 @@
 A user may write a ``study.json`` by hand: `{"title": "…", "runs": ["a", "b"]}`.
 """
 
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +21,7 @@ from attnlab.runs.folders import (
     make_folder,
     refuse_other_format,
     refuse_other_settings,
+    remove_folder,
 )
 
 STUDY, CELLS = "study.json", "cells"
@@ -127,7 +127,7 @@ class Study:
             run.finished and "hardware" in run.config["resolved"] for run in self.begun()
         )
         if self.is_new and not worked:
-            shutil.rmtree(self.path)
+            remove_folder(self.path)
 
     @property
     def is_finished(self) -> bool:

@@ -80,7 +80,7 @@ class Checkpoints:
                 shutil.rmtree(temporary, ignore_errors=True)
                 raise
             sync_folder(self.folder)
-        self._prune(best=checkpoint.state.get("best_step"))
+        self.prune(best=checkpoint.state.get("best_step"))
 
     def load(self, step: int) -> Checkpoint:
         """Read one checkpoint; every byte is checked against the manifest first."""
@@ -132,6 +132,14 @@ class Checkpoints:
         for path in self.folder.glob(".tmp-*"):
             shutil.rmtree(path, ignore_errors=True)
 
+    def prune(self, *, best: int | None) -> None:
+        """Remove the checkpoints that are neither among the newest nor the best one."""
+        for step in self.steps()[self.keep_last :]:
+            if step != best:
+                doomed = self.folder / f".tmp-{self.path(step).name}"
+                self.path(step).rename(doomed)  # one rename, so that no half is ever visible
+                shutil.rmtree(doomed, ignore_errors=True)
+
     def _verified(self, step: int, wanted: Set[str]) -> dict[str, bytes]:
         """Read files of a checkpoint after comparing them with its manifest."""
         folder = self.path(step)
@@ -152,13 +160,6 @@ class Checkpoints:
                     f"the checkpoint {folder} is damaged: {name} is not what was saved."
                 )
         return contents
-
-    def _prune(self, *, best: int | None) -> None:
-        for step in self.steps()[self.keep_last :]:
-            if step != best:
-                doomed = self.folder / f".tmp-{self.path(step).name}"
-                self.path(step).rename(doomed)  # one rename, so that no half is ever visible
-                shutil.rmtree(doomed, ignore_errors=True)
 
     def _set_aside(self, step: int) -> None:
         target = self.folder / f"damaged-{self.path(step).name}"

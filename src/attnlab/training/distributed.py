@@ -13,6 +13,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
+from attnlab.environment import local_world_size, world_size
 from attnlab.errors import AttnlabError, UserError
 
 
@@ -131,7 +132,7 @@ def join_processes() -> Iterator[Processes]:
     Only the outermost call leaves: joining again after leaving may hang, and leaving must not wait
     for the interpreter's end, where gloo's threads are torn down under it.
     """
-    size = int(os.environ.get("WORLD_SIZE", "1"))
+    size = world_size()
     if size == 1:
         yield Processes()
         return
@@ -146,7 +147,7 @@ def join_processes() -> Iterator[Processes]:
         # gloo carries CPU tensors and the small agreements; nccl is added for CUDA tensors.
         dist.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo")
     rank = dist.get_rank()
-    yield Processes(rank, size, int(os.environ.get("LOCAL_WORLD_SIZE", str(size))))
+    yield Processes(rank, size, local_world_size())
     if joined_here:
         dist.barrier()
         dist.destroy_process_group()

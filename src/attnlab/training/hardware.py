@@ -8,6 +8,7 @@ from typing import Any, Literal
 import torch
 from torch import nn
 
+from attnlab.environment import local_rank
 from attnlab.errors import UserError
 from attnlab.runs import machine
 from attnlab.runs.directory import Run
@@ -109,8 +110,7 @@ def use(choice: Mapping[str, str], *, threads: int) -> Hardware:
         known = ", ".join(name for name, there in available.items() if there)
         raise UserError(f"this machine has no device {name!r}. It has: {known}.")
     # torchrun numbers the processes of a machine; the number of its GPU is the same
-    number = os.environ.get("LOCAL_RANK", "0")
-    device = torch.device(f"cuda:{number}" if name == "cuda" else name)
+    device = torch.device(f"cuda:{local_rank()}" if name == "cuda" else name)
     torch.set_num_threads(threads)
     return Hardware(device, choice["precision"])
 

@@ -21,13 +21,21 @@ class Length(NamedTuple):
 
 def parse_length(text: str) -> Length:
     """Read "300 steps", "2.5 epochs", "2.2M tokens" or "90 seconds"."""
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kMG]?)\s*([a-z]+)\s*", text)
+    try:
+        return read_length(text)
+    except ValueError as error:
+        raise UserError(f"the length {text!r} is not possible: {error}.") from None
+
+
+def read_length(text: str) -> Length:
+    """Read a length as settings check it: the error says only what is allowed."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?) ?([kMG]?) ?([a-z]+)", " ".join(text.split()))
     unit = match[3] if match else ""
     unit = unit if unit.endswith("s") else f"{unit}s"
     if not match or unit not in UNITS or not 0 < float(match[1]) < LONGEST:
-        raise UserError(
-            f"training.length = {text!r} is not possible: give a number above 0 and one of"
-            f" {', '.join(UNITS)}, for example '300 steps' or '2.2M tokens'."
+        raise ValueError(
+            f"give a number above 0 and one of {', '.join(UNITS)}, for example '300 steps' or"
+            " '2.2M tokens'"
         )
     return Length(float(match[1]) * _FACTORS[match[2]], unit)
 

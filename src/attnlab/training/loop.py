@@ -11,7 +11,7 @@ import torch
 from torch import nn
 from torch.nn.modules.dropout import _DropoutNd
 
-from attnlab.errors import DamagedFileError, StoppedError, UserError
+from attnlab.errors import DamagedFileError, StoppedError
 from attnlab.phases import phase, shown_by
 from attnlab.runs.directory import METRICS
 from attnlab.runs.metrics import MetricsFile
@@ -24,7 +24,7 @@ from attnlab.training.checkpoint import (
 )
 from attnlab.training.inference import inference
 from attnlab.training.length import count_steps, parse_length
-from attnlab.training.optimization import Optimization
+from attnlab.training.optimization import Optimization, check_patience
 from attnlab.training.pace import Pace
 from attnlab.training.progress import Display, progress_display
 from attnlab.training.session import THREADS, Session
@@ -64,11 +64,7 @@ class Training:
 
     def __init__(self, task: Task[Any], settings: TrainingSettings, session: Session) -> None:
         self.task, self.settings, self.session = task, settings, session
-        if settings.patience and not settings.evaluate_every:
-            raise UserError(
-                f"training.patience = {settings.patience} counts evaluations, but there are none"
-                " on the way: set training.evaluate_every as well."
-            )
+        check_patience(settings)
         session.hardware.place(task.model)
         torch.set_num_threads(
             session.resolve_once(THREADS, lambda: decide_threads(task, settings, session))
@@ -203,6 +199,7 @@ class Training:
 
         self.session.processes.from_lead(write)
 
+    @phase("saving a checkpoint")
     def _save(self) -> None:
         assert self._metrics is not None
         self.state = replace(self.state, metrics_bytes=self._metrics.sync())
@@ -235,6 +232,9 @@ class Training:
             self.session.say(f"resumed at step {step:,} of {self.steps:,}")
             self.session.say_other_processes(has_dropout=has_dropout(self.task.model))
             self._forget_a_lost_best()
+            # a kill right after a save has left what that save was to remove
+            best = self.state.best_step
+            self.session.processes.from_lead(lambda: self.checkpoints.prune(best=best))
         self.task.model.train()
 
     def _forget_a_lost_best(self) -> None:

@@ -10,10 +10,14 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LinearLR, LRScheduler, SequentialLR
 
 from attnlab.errors import UserError
+from attnlab.training.length import parse_length
 from attnlab.training.optimizers import OPTIMIZERS, Parameters
 from attnlab.training.parameter_groups import ParameterGroups
 from attnlab.training.schedules import SCHEDULES
 from attnlab.training.settings import OptimizerSettings, ScheduleSettings, TrainingSettings
+
+LONGEST_WARMUP = 10**9
+"""Steps of a run whose length is not known yet: no warm-up is too long for it."""
 
 
 class Optimization:
@@ -96,6 +100,27 @@ class Optimization:
             for parameter, entries in optimizer.state.items()
             for key, value in entries.items()
         }
+
+
+def check_training(settings: TrainingSettings, name: str) -> None:
+    """Refuse settings that no run can train with, before there is a model: names, options."""
+    tiny = nn.Sequential(nn.Linear(2, 2), nn.Embedding(2, 2, sparse=True))
+    length = parse_length(settings.length)
+    steps = max(1, int(length.amount)) if length.unit == "steps" else LONGEST_WARMUP
+    try:
+        check_patience(settings)
+        Optimization(tiny, ParameterGroups.of(tiny), settings, steps=steps)
+    except UserError as error:
+        raise UserError(f"{name}: {error}") from None
+
+
+def check_patience(settings: TrainingSettings) -> None:
+    """Refuse to count evaluations that do not take place."""
+    if settings.patience and not settings.evaluate_every:
+        raise UserError(
+            f"training.patience = {settings.patience} counts evaluations, but there are none"
+            " on the way: set training.evaluate_every as well."
+        )
 
 
 def build_optimizers(settings: OptimizerSettings, parameters: Parameters) -> list[Optimizer]:

@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+from attnlab.console import text_column
 
 BAR_SECONDS, LINE_SECONDS = 0.2, 15.0
 
@@ -88,13 +90,13 @@ def progress_display(
     else:
         # The loop itself refreshes: a second thread would take turns with the training threads.
         with Progress(
-            TextColumn("{task.description}"),
+            text_column("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("loss {task.fields[loss]}{task.fields[scores]}"),
-            TextColumn("{task.fields[rate]} tokens/s"),
+            text_column("loss {task.fields[loss]}{task.fields[scores]}"),
+            text_column("{task.fields[rate]} tokens/s"),
             TimeRemainingColumn(),
-            TextColumn("{task.fields[note]}", markup=False),
+            text_column("{task.fields[note]}"),
             console=console,
             auto_refresh=False,
         ) as progress:

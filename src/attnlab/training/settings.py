@@ -3,8 +3,12 @@
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
-from annotated_types import Ge, Gt, Interval
+from annotated_types import Ge, Interval
 
+from attnlab.config import Checked
+from attnlab.training.length import read_length
+
+TrainingLength = Annotated[str, Checked(read_length)]
 Device = Literal["auto", "cpu", "cuda", "mps"]
 Precision = Literal["auto", "float32", "bfloat16", "float64"]
 
@@ -16,7 +20,7 @@ class OptimizerSettings:
     name: str = "adamw"
     """Optimizer: adagrad, adam, adamw, muon (with AdamW for everything but matrices), sgd or
     sparse_adam."""
-    lr: Annotated[float, Gt(0)] = 3e-4
+    lr: Annotated[float, Interval(gt=0, le=1e6)] = 3e-4
     """Learning rate at the end of the warm-up."""
     options: dict[str, Any] = field(default_factory=dict)
     """Options of the optimizer by name, such as weight_decay or betas."""
@@ -28,7 +32,7 @@ class ScheduleSettings:
 
     name: str = "constant"
     """Schedule: constant, cosine or linear."""
-    warmup: Annotated[float, Ge(0)] = 0.0
+    warmup: Annotated[float, Interval(ge=0, le=1e12)] = 0.0
     """Length of the linear warm-up: in steps, or as a share of the run if below 1."""
     options: dict[str, Any] = field(default_factory=dict)
     """Options of the schedule by name, such as final for cosine."""
@@ -38,7 +42,7 @@ class ScheduleSettings:
 class TrainingSettings:
     """How one run trains."""
 
-    length: str = "1000 steps"
+    length: TrainingLength = "1000 steps"
     """Training length: a number of steps, epochs, tokens or seconds; becomes steps at the start."""
     seed: Annotated[int, Ge(0)] = 0
     """Seed of everything random: data order, initial weights, dropout."""
@@ -47,7 +51,7 @@ class TrainingSettings:
     schedule: ScheduleSettings = ScheduleSettings()
     clip: Annotated[float, Ge(0)] = 1.0
     """Largest norm of the dense gradients; 0 turns clipping off."""
-    accumulate: Annotated[int, Ge(1)] = 1
+    accumulate: Annotated[int, Interval(ge=1, le=10_000)] = 1
     """Number of parts into which each process splits its share of a batch, to save memory."""
     precision: Precision = "auto"
     """Precision of the forward pass. auto: ATTNLAB_PRECISION if set, else bfloat16 if the

@@ -62,7 +62,7 @@ class SalientSpans:
         asked: Annotated[float, Interval(ge=0, le=1)] = 0.5,
         cues: Annotated[int, Interval(ge=1, le=MOST_BEFORE)] = 4,
         answers_weigh: Annotated[float, Gt(0)] = 16.0,
-        block: Annotated[int, Ge(2)] = 128,
+        block: Annotated[int, Interval(ge=2, le=65_536)] = 128,
     ) -> None:
         self._entries = [entry for entry in read_entries(corpus) if entry.spans]
         if not self._entries:

@@ -15,7 +15,7 @@ from collections.abc import Collection, Sequence
 from typing import Annotated
 
 import numpy as np
-from annotated_types import Ge
+from annotated_types import Ge, Interval
 from jaxtyping import Int
 
 from attnlab.data.batches import TokenRow
@@ -39,7 +39,7 @@ class SpanCorruption:
         tokenizer: Tokenizer,
         answers: Collection[str] = (),
         *,
-        block: Annotated[int, Ge(SMALLEST_BLOCK)] = 128,
+        block: Annotated[int, Interval(ge=SMALLEST_BLOCK, le=65_536)] = 128,
         closing: bool = False,
         shift: Annotated[int, Ge(0)] = 0,
     ) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import numpy as np
-from annotated_types import Ge
+from annotated_types import Interval
 
 from attnlab.data.batches import TokenRow
 from attnlab.data.objectives import OBJECTIVES
@@ -21,7 +21,7 @@ class Text:
         tokenizer: Tokenizer,
         answers: object = (),
         *,
-        block: Annotated[int, Ge(2)] = 128,
+        block: Annotated[int, Interval(ge=2, le=65_536)] = 128,
     ) -> None:
         del answers
         self._rows = [

@@ -4,13 +4,16 @@ from collections.abc import Mapping
 
 from attnlab.errors import DamagedFileError, unknown_name
 from attnlab.evaluation.metrics.accuracy import ACCURACY
+from attnlab.evaluation.metrics.bits_per_character import BITS_PER_CHARACTER
 from attnlab.evaluation.metrics.contract import Answers, Metric
 from attnlab.evaluation.metrics.f1 import F1
 from attnlab.evaluation.metrics.perplexity import PERPLEXITY
 
 __all__ = ["ACCURACY", "METRICS", "Answers", "Metric", "check_answers", "metric_called"]
 
-METRICS: Mapping[str, Metric] = {metric.name: metric for metric in (ACCURACY, F1, PERPLEXITY)}
+METRICS: Mapping[str, Metric] = {
+    metric.name: metric for metric in (ACCURACY, F1, PERPLEXITY, BITS_PER_CHARACTER)
+}
 
 
 def metric_called(name: str) -> Metric:

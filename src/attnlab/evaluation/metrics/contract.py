@@ -77,6 +77,11 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and math.isfinite(value)
 
 
+def is_count(value: Any) -> bool:
+    """Say whether a value is a whole number that can count something."""
+    return isinstance(value, int) and value >= 0
+
+
 def is_positive(value: Any) -> bool:
     """Say whether a value is a number above zero."""
     return is_number(value) and value > 0

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from attnlab.geometry.argmax import HardAttention, argmax_attention
+from attnlab.geometry.explain.way import given
 from attnlab.geometry.explanation import Explanation, Table
 from attnlab.geometry.instance import Instance, weights_of
 from attnlab.geometry.panels import Bars, Space
@@ -26,6 +27,7 @@ def explain_argmax(instance: Instance, query: Vector) -> Explanation:
     return Explanation(
         f"Argmax attention: {winner}",
         parts=[
+            given(instance),
             Table(("token", "score", "argmax", "softmax"), list(rows)),
             {
                 "query": vector(query),

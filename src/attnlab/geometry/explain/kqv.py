@@ -97,9 +97,9 @@ def _matrices_part(matrices: Matrices, *, own: bool) -> Part:
         return "V = (u_b u_bᵀ - u_c u_cᵀ)/β², K = I, Q = (u_d u_aᵀ + u_c u_dᵀ)/β²"
     named = {"K": matrices.key, "Q": matrices.query, "V": matrices.value}
     rows = [
-        (f"{name} {word}", *row)
+        (f"{name} {word}", *image)
         for name, matrix in named.items()
-        for word, row in zip(WORDS, matrix, strict=True)
+        for word, image in zip(WORDS, matrix.T, strict=True)  # column j is the image of word j
     ]
     return Table(("", *WORDS), rows)
 

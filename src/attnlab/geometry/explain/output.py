@@ -1,9 +1,12 @@
 """Can a query have this output, whatever the weights?"""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 
 from attnlab.geometry.explain.answer import Request
-from attnlab.geometry.explain.way import OURS, tokens_table, way_parts
+from attnlab.geometry.explain.way import OURS, given, way_parts
 from attnlab.geometry.explanation import Explanation, Part
 from attnlab.geometry.expressions import names_of, vector_of
 from attnlab.geometry.instance import Instance, weights_of
@@ -18,20 +21,29 @@ def explain_output(instance: Instance, target: str, *, request: Request) -> Expl
     """Decide about an output, given as an expression or as numbers."""
     width = instance.values.shape[1]
     output = vector_of(target, names_of(instance), width=width, what="target")
+    answer = None
+    if request.answer is not None:
+        answer = _answer(request.answer, instance, output=output, tolerance=request.tolerance)
+    asked = Explanation(
+        f"The output {vector(output)}",
+        parts=[given(instance)],
+        data={"instance": instance, "request": request},
+        panels=_panels(instance, output, answer=answer),
+        answer=answer,
+        hides_solution=request.hides_solution,
+    )
+    if request.hides_solution:
+        return asked
     solution, reached = _solve(instance, output, error=request.error)
     parts = _solution_parts(solution)
     if reached is not None and solution.weights is not None:
         parts += way_parts(solution.weights, reached)
-    answer = None
-    if request.answer is not None:
-        answer = _answer(request.answer, instance, output=output, tolerance=request.tolerance)
-    return Explanation(
-        f"The output {vector(output)}",
-        solution.verdict,
-        parts=[*parts, tokens_table(instance)],
-        data={"instance": instance, "request": request, "solution": solution, "reached": reached},
-        panels=_panels(instance, solution, reached=reached, answer=answer),
-        answer=answer,
+    return replace(
+        asked,
+        verdict=solution.verdict,
+        parts=[*asked.parts, *parts],
+        data={**asked.data, "solution": solution, "reached": reached},
+        panels=_panels(instance, output, answer=answer, reached=reached, tokens=solution.tokens),
     )
 
 
@@ -95,13 +107,14 @@ def _answer(text: str, instance: Instance, *, output: Output, tolerance: float) 
 
 def _panels(
     instance: Instance,
-    solution: OutputSolution,
+    output: Output,
     *,
-    reached: Reached | None,
     answer: Explanation | None,
+    reached: Reached | None = None,
+    tokens: Sequence[int] = (),
 ) -> list[Panel]:
     """Weights as bars, the keys, the values with the output among them."""
-    series, directions, outputs = {}, {}, {"wanted": solution.output}
+    series, directions, outputs = {}, {}, {"wanted": output}
     if reached is not None:
         series[OURS], directions[OURS] = reached.weights, reached.query
     if answer is not None:
@@ -110,6 +123,6 @@ def _panels(
         outputs[made["text"]] = made["output"]
     return [
         *([Bars(series)] if series else []),
-        Space(instance.keys, directions=directions, chosen=solution.tokens),
+        Space(instance.keys, directions=directions, chosen=tokens),
         Space(instance.values, "values", marks=outputs),
     ]

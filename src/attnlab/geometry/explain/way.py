@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attnlab.geometry.explanation import Part, Table
+from attnlab.geometry.explanation import Explanation, Part, Table
 from attnlab.geometry.instance import Instance
 from attnlab.geometry.weights import Reached, WeightSolution
 from attnlab.geometry.words import number, vector
@@ -28,6 +28,12 @@ def way_parts(solution: WeightSolution, reached: Reached) -> list[Part]:
     facts["output"] = f"{vector(reached.output)}, error {number(reached.output_error, 2)}"
     rows = zip(range(len(solution.target)), solution.target, reached.weights, strict=True)
     return [facts, Table(("token", "wanted", "weight"), list(rows))]
+
+
+def given(instance: Instance) -> Explanation:
+    """Show what a question is about: the keys and values, and where they come from."""
+    origin = f" of {instance.name}" if instance.name else ""
+    return Explanation(f"Keys and values{origin}", parts=[tokens_table(instance)])
 
 
 def tokens_table(instance: Instance) -> Table:

@@ -16,6 +16,7 @@ from attnlab.attention.settings import AttentionSettings
 from attnlab.checks.cost import Cost, Limits, Work, measure_costs
 from attnlab.errors import UserError
 from attnlab.registry import telling_the_line
+from attnlab.runs.memory import need_memory
 
 CAUSAL = AttentionMask(causal=True)
 
@@ -30,11 +31,21 @@ def measure_attention(
     on_round: Callable[[], None],
 ) -> list[Cost]:
     """Measure a causal layer forward and back, one row, no dropout, in float32."""
+    # the matrices of a layer twice, with their gradients
+    need_memory(2 * 4 * 4 * d_model**2, f"a layer of --d-model {d_model}")
     shape = {"d_model": d_model, "n_heads": n_heads}
     fast_path.use(fast_path.recorded_or_measured())  # before anything is measured
     with contextlib.redirect_stdout(sys.stderr):  # what a user's class prints is not our answer
         candidates = {name: layer_work(name, shape) for name in names}
-        return measure_costs(candidates, lengths, rounds=rounds, limits=Limits(), on_round=on_round)
+        costs = measure_costs(
+            candidates, lengths, rounds=rounds, limits=Limits(), on_round=on_round
+        )
+    if not costs:
+        raise UserError(
+            f"--lengths {','.join(map(str, lengths))}: none of {', '.join(names)} reaches such a"
+            " length in 4 GB and 10 seconds. Give shorter ones."
+        )
+    return costs
 
 
 def layer_work(name: str, shape: Mapping[str, int]) -> Callable[[int], Work]:
@@ -70,7 +81,7 @@ def with_options(text: str) -> AttentionSettings:
         key, equals, value = pair.partition("=")
         try:
             options[key] = yaml.safe_load(value)
-        except yaml.YAMLError:
+        except (yaml.YAMLError, ValueError, RecursionError):
             equals = ""
         if not equals:
             raise UserError(f"{text!r} is not of the form NAME:option=value,option=value.")

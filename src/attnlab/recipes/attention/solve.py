@@ -29,15 +29,19 @@ def load(
         return example(name or default)
     if name is not None:
         raise UserError("give --example or --keys, not both.")
-    return make_instance(read_matrix(keys), None if values is None else read_matrix(values))
+    names = str(keys) if values is None else f"{keys} and {values}"
+    made = None if values is None else read_matrix(values)
+    return make_instance(read_matrix(keys), made, name=names)
 
 
-def make_request(answer: str | None, *, error: float, tolerance: float) -> Request:
+def make_request(
+    answer: str | None, *, error: float, tolerance: float, solution: bool = False
+) -> Request:
     """Check what is required of a query and of an answer."""
     _check_tolerance(tolerance)
     if not 0 < error < 1:
         raise UserError(f"--error {error:g} is not possible: between 0 and 1, both excluded.")
-    return Request(error, answer, tolerance)
+    return Request(error, answer, tolerance, solution)
 
 
 def _check_tolerance(tolerance: float) -> None:

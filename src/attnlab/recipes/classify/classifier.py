@@ -15,6 +15,7 @@ from attnlab.errors import DamagedFileError, UserError
 from attnlab.models.bert import BertForCLSMLM, BertForSequenceClassification
 from attnlab.models.bert_format import Pretrained, load_pretrained, read_bert
 from attnlab.models.classification import class_probabilities
+from attnlab.models.parameter_counts import bert_parameters, need_memory_for
 from attnlab.randomness import seed_torch
 from attnlab.recipes.classify.settings import MODEL, ClassifySettings
 from attnlab.recipes.classify.texts import ClassifyTexts
@@ -105,6 +106,7 @@ def load_classifier(run: Run) -> Classifier:
 def check_fits(pretrained: Pretrained, settings: ClassifySettings, texts: ClassifyTexts) -> None:
     """Refuse texts that a model has no positions or token types for, before step 1."""
     size = pretrained.size
+    need_memory_for(bert_parameters(size), trains=True, origin=str(pretrained.folder))
     lengths = {"max_len": settings.max_len}
     if texts.unlabelled:
         lengths["masked.block"] = settings.masked.block

@@ -30,7 +30,7 @@ class MaskedSettings:
 
     text: Annotated[str, FileReference()] = ""
     """File of unlabelled text, one per line; without it, only the classifier is trained."""
-    alpha: Annotated[float, Ge(0)] = 0.5
+    alpha: Annotated[float, Interval(ge=0, le=1e6)] = 0.5
     """Weight of the masked-token loss relative to the classification loss; 0 turns it off."""
     share: Annotated[float, Interval(gt=0, lt=1)] = 0.15
     """Share of the tokens to predict."""
@@ -103,9 +103,9 @@ class LabelBudgetSettings:
 
     labels: Annotated[tuple[Annotated[int, Ge(0)], ...], Len(1)] = (10, 50, 0)
     """Numbers of labelled training texts; 0 means all."""
-    alphas: Annotated[tuple[Annotated[float, Ge(0)], ...], Len(1)] = (0.0, 0.5)
+    alphas: Annotated[tuple[Annotated[float, Interval(ge=0, le=1e6)], ...], Len(1)] = (0.0, 0.5)
     """Weights of the masked-token loss; 0 trains the classifier alone."""
-    seeds: Annotated[int, Ge(1)] = 3
+    seeds: Annotated[int, Interval(ge=1, le=1000)] = 3
     """Number of runs per cell; each seed draws its own labelled texts."""
     least_steps: Annotated[int, Ge(1)] = 200
     """Minimum steps per run if its length is in epochs; small sets need more epochs."""

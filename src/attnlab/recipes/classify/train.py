@@ -49,10 +49,9 @@ def run_train(job: str, settings: ClassifySettings, *, place: RunPlace, console:
         open_run(job, settings, inputs, place=place, console=console) as session,
     ):
         _note_substitutions(settings, session)
+        texts = read_texts(settings)  # before the model: a mistake in a file costs no download
         # nobody but FineTuning holds the checkpoint: it lets go of what the model has copied
-        fine_tuning = FineTuning(
-            settings, _read_model(settings.model, session), read_texts(settings), session
-        )
+        fine_tuning = FineTuning(settings, _read_model(settings.model, session), texts, session)
         state = train(fine_tuning.task(), settings.training, session)
         fine_tuning.close(state)
         return session.run

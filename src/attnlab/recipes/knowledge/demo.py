@@ -19,7 +19,6 @@ from attnlab.recipes.knowledge.settings import (
 from attnlab.recipes.knowledge.world import CORPUS, DEV, TEST, TRAIN, UNSEEN
 from attnlab.recipes.studies import Cell, Finished, StudyPlan
 from attnlab.runs.study import StudyOutcome
-from attnlab.training.length import parse_length
 
 TITLE = "Where were they born? Guessing, questions alone, and two models that have read about them"
 WORLD = "world"
@@ -28,8 +27,6 @@ COMPARED = ("majority", "questions-alone", "recall", "synthesizer")
 
 def plan(settings: DemoSettings, finished: Finished) -> Sequence[Cell]:
     """Make a world; then guess, learn from its questions alone, and read about its people."""
-    for length in (settings.training.length, settings.questions_length):
-        parse_length(length)  # a mistake in either is found before anything is trained
     corpus, train, dev, test, unseen = (
         finished.path(WORLD, name) for name in (CORPUS, TRAIN, DEV, TEST, UNSEEN)
     )

@@ -9,7 +9,12 @@ from rich.console import Console
 from attnlab.data.batches import TokenRow
 from attnlab.data.epochs import Epochs, tokens_per_batch
 from attnlab.errors import UserError
-from attnlab.recipes.knowledge.language_model import BLOCK, LanguageModel, new_language_model
+from attnlab.recipes.knowledge.language_model import (
+    BLOCK,
+    LanguageModel,
+    new_language_model,
+    refuse_too_large,
+)
 from attnlab.recipes.knowledge.language_model_training import (
     LanguageModelTraining,
     build_objective,
@@ -32,6 +37,8 @@ def run_finetune(job: str, settings: FinetuneSettings, *, place: RunPlace, conso
     if done := finished_run(job, settings, place=place, files=files):
         return done
     saved = _start(settings)
+    if not saved:
+        refuse_too_large(settings)
     size = saved.size if saved else settings.model
     inputs = Inputs(files, size.attention)
     with open_run(job, settings, inputs, place=place, console=console) as session:

@@ -11,6 +11,7 @@ import torch
 from attnlab.checks.leakage import Leak, model_leak, refuse_undeclared
 from attnlab.config import from_dict, to_dict
 from attnlab.data.batches import TokenRow, answer_row
+from attnlab.data.header import short
 from attnlab.data.knowledge_files import Question
 from attnlab.data.tokenizer import Tokenizer, load_tokenizer
 from attnlab.errors import DamagedFileError, UserError
@@ -18,9 +19,11 @@ from attnlab.models.course_format import read_params
 from attnlab.models.decoding import continue_prompts, sampler
 from attnlab.models.gpt import GPT
 from attnlab.models.next_token import row_losses
+from attnlab.models.parameter_counts import gpt_parameters, need_memory_for
 from attnlab.models.sizes import ModelSettings
 from attnlab.phases import phase
 from attnlab.randomness import seed_torch
+from attnlab.recipes.knowledge.settings import LanguageModelSettings
 from attnlab.registry import telling_the_line
 from attnlab.runs.directory import Run
 from attnlab.runs.files import read_json, replace_file, to_json
@@ -50,8 +53,8 @@ class LanguageModel:
             answer = [*self.tokenizer.encode(question.answer), self.tokenizer.sentinel]
         if len(answer) > LONGEST_ANSWER:
             raise UserError(
-                f"{question.place}: the answer {question.answer!r} has {len(answer)} tokens with"
-                f" its end mark; at most {LONGEST_ANSWER} are allowed."
+                f"{question.place}: the answer {short(question.answer)} has {len(answer)} tokens"
+                f" with its end mark; at most {LONGEST_ANSWER} are allowed."
             )
         return answer_row(question.text, self.prompt(question), answer, is_read_only=is_read_only)
 
@@ -62,8 +65,8 @@ class LanguageModel:
         room = self.model.max_len - LONGEST_ANSWER
         if len(tokens) > room:
             raise UserError(
-                f"{question.place}: {question.text!r} has {len(tokens)} tokens, but the model has"
-                f" room for {room} before the answer. Ask a shorter question."
+                f"{question.place}: {short(question.text)} has {len(tokens)} tokens, but the"
+                f" model has room for {room} before the answer. Ask a shorter question."
             )
         return tokens
 
@@ -148,6 +151,8 @@ def load_language_model(run: Run) -> LanguageModel:
         tokenizer, max_len = load_tokenizer(saved["tokenizer"]), int(saved["max_len"])
     except (KeyError, TypeError, ValueError) as error:
         raise DamagedFileError(f"{run.path / FILE} is damaged: {error!r}.") from None
+    parameters = gpt_parameters(size, vocab_size=len(tokenizer), max_len=max_len)
+    need_memory_for(parameters, trains=False, origin=str(run.path / FILE))
     lm = new_language_model(size, tokenizer, max_len=max_len, seed=0)
     checkpoints = Checkpoints(run.path / "checkpoints", keep_last=1)
     step = run.record["best_step"] or run.record["steps"]
@@ -182,6 +187,16 @@ def saved_size(run: Run) -> ModelSettings:
     if not isinstance(values, dict):
         raise DamagedFileError(f"{run.path / FILE} is damaged: it has no size of the model.")
     return from_dict(ModelSettings, values, origin=str(run.path / FILE))
+
+
+def refuse_too_large(settings: LanguageModelSettings) -> None:
+    """Refuse, before a run begins, a new model that cannot be trained in this memory.
+
+    Its characters, and rows longer than usual, are not known yet.
+    """
+    pieces = settings.tokenizer.size if settings.tokenizer.kind == "byte_pairs" else 0
+    parameters = gpt_parameters(settings.model, vocab_size=pieces, max_len=BLOCK)
+    need_memory_for(parameters, trains=True, origin="model")
 
 
 def check_questions(lm: LanguageModel, questions: Iterable[Question]) -> None:

@@ -133,7 +133,9 @@ class LanguageModelTraining:
 
     def _text_score(self, read: Sequence[dict[str, Any]]) -> dict[str, Any]:
         learned = self.rows.rows(0)
-        return self.held_out_text.score(read, learned, len(self.lm.tokenizer))
+        return self.held_out_text.score(
+            read, learned, lines=self.texts.corpus, vocab_size=len(self.lm.tokenizer)
+        )
 
 
 def build_objective(

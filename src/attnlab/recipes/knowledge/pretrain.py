@@ -3,7 +3,11 @@
 from rich.console import Console
 
 from attnlab.data.epochs import Epochs, tokens_per_batch
-from attnlab.recipes.knowledge.language_model import BLOCK, new_language_model
+from attnlab.recipes.knowledge.language_model import (
+    BLOCK,
+    new_language_model,
+    refuse_too_large,
+)
 from attnlab.recipes.knowledge.language_model_training import (
     LanguageModelTraining,
     build_objective,
@@ -21,6 +25,7 @@ def run_pretrain(job: str, settings: PretrainSettings, *, place: RunPlace, conso
     inputs = Inputs(files_of(settings), settings.model.attention)
     if done := finished_run(job, settings, place=place, files=inputs.files):
         return done
+    refuse_too_large(settings)
     with open_run(job, settings, inputs, place=place, console=console) as session:
         texts, chosen = read_pretraining(settings, session)
         seed = settings.training.seed

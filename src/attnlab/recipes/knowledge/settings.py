@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, NamedTuple
 
-from annotated_types import Ge, Gt, Interval
+from annotated_types import Gt, Interval
 
 from attnlab.attention.settings import AttentionSettings
 from attnlab.data.settings import WorldSettings
@@ -11,7 +11,12 @@ from attnlab.errors import unknown_name
 from attnlab.models.sizes import SIZES, ModelSettings, NGramTableSize
 from attnlab.runs.lookup import RunReference
 from attnlab.runs.references import FileReference
-from attnlab.training.settings import OptimizerSettings, ScheduleSettings, TrainingSettings
+from attnlab.training.settings import (
+    OptimizerSettings,
+    ScheduleSettings,
+    TrainingLength,
+    TrainingSettings,
+)
 
 File = Annotated[str, FileReference()]
 HeldOut = Annotated[float, Interval(ge=0, lt=1)]
@@ -29,7 +34,7 @@ class TokenizerSettings:
 
     kind: Literal["byte_pairs", "characters"] = "byte_pairs"
     """byte_pairs: frequent pieces of words; characters: the characters of the corpus."""
-    size: Annotated[int, Ge(258)] = 2048
+    size: Annotated[int, Interval(ge=258, le=2**20)] = 2048
     """Vocabulary size for byte_pairs; characters uses all that occur."""
 
 
@@ -58,7 +63,7 @@ class LanguageModelSettings:
     """File of questions to evaluate once, at the end."""
     unseen: File = ""
     """File of questions about people who are not in the corpus: every answer is made up."""
-    samples: Annotated[int, Ge(0)] = 0
+    samples: Annotated[int, Interval(ge=0, le=1000)] = 0
     """Answers to sample per question, to compare with the most likely one; 0 for none."""
     tokenizer: TokenizerSettings = TokenizerSettings()
     model: ModelSettings = SIZES["small"]
@@ -110,7 +115,7 @@ class EvaluateSettings:
     """File of questions, with or without answers."""
     unseen: File = ""
     """File of questions about people who are not in the corpus: every answer is made up."""
-    samples: Annotated[int, Ge(0)] = 16
+    samples: Annotated[int, Interval(ge=0, le=1000)] = 16
     """Answers to sample per question, to compare with the most likely one; 0 for none."""
     corpus: File = ""
     """For a .params file, or if it was moved: the text that the model was trained on."""
@@ -219,13 +224,13 @@ class DemoSettings:
     world: WorldSettings = WorldSettings(people=1000, biographies=3)
     held_out: HeldOut = 0.2
     """Share of the training questions kept to show how far to trust the confidence."""
-    samples: Annotated[int, Ge(0)] = 8
+    samples: Annotated[int, Interval(ge=0, le=1000)] = 8
     """Answers to sample per question, to compare with the most likely one; 0 for none."""
     model: ModelSettings = replace(SIZES["small"], ngram_table=NGramTableSize(rows=2**17))
     batch_tokens: Annotated[int, Gt(0)] = 2048
     """Approximate number of tokens per step."""
     training: TrainingSettings = replace(RECALL_TRAINING, length="1600k tokens", evaluate_every=200)
-    questions_length: str = "20 epochs"
+    questions_length: TrainingLength = "20 epochs"
     """Training length of the model that sees only the training questions."""
 
 

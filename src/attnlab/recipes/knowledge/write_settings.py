@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from annotated_types import Ge, Gt, Interval
+from annotated_types import Ge, Interval
 
 from attnlab.data.tokenizer import PAD
 from attnlab.errors import UserError
@@ -21,9 +21,9 @@ class WriteSettings:
     """Draw among the fewest tokens that together have this probability."""
     seed: Annotated[int, Ge(0)] = 0
     """Seed of the draws."""
-    samples: Annotated[int, Ge(1)] = 1
+    samples: Annotated[int, Interval(ge=1, le=10_000)] = 1
     """How many texts to write."""
-    tokens: Annotated[int, Gt(0)] = 200
+    tokens: Annotated[int, Interval(gt=0, le=100_000)] = 200
     """Length of each text, in tokens."""
 
 

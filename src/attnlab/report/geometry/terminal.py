@@ -1,6 +1,7 @@
 """An explanation on a terminal."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 from rich.console import Group, RenderableType
@@ -24,8 +25,11 @@ VERDICTS = {
 
 
 def view(explained: Explanation) -> RenderableType:
-    """Show an explanation, with the judged answer at its end."""
-    return Group(*_lines(explained))
+    """Show an explanation: first the verdict on what the user proposed, last on what is usual."""
+    answer = explained.answer
+    if answer is None or not answer.is_users:
+        return Group(*_lines(explained))
+    return Group(*_lines(answer), "", *_lines(replace(explained, answer=None)))
 
 
 def _lines(explained: Explanation) -> Iterator[RenderableType]:

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from attnlab.evaluation.comparable import common_split
+from attnlab.evaluation.common_splits import common_splits
+from attnlab.evaluation.comparable import aligned_answers, common_metric
 from attnlab.evaluation.comparison import FEW, Comparison, compare
 from attnlab.evaluation.significance import SIGNIFICANT
 from attnlab.evaluation.standings import ORDER
@@ -44,6 +45,7 @@ def comparison_blocks(comparison: Comparison, *, all_pairs: bool = False) -> Ite
     """Say what differs, show the conditions, what can be said about them, then the doubts."""
     yield Sentences(_differing(comparison))
     yield Heading(f"{comparison.metric.title} on {comparison.split}, n = {comparison.n:,}")
+    yield Sentences(_names_of_the_split(comparison))
     if len(comparison.conditions) <= FEW:
         yield comparison_table(comparison)
     else:
@@ -80,12 +82,24 @@ def _differing(comparison: Comparison) -> list[str]:
     return [*lines[:shown], f"{more} more settings: attnlab runs diff A B"]
 
 
+def _names_of_the_split(comparison: Comparison) -> list[str]:
+    """Say which split of which run was matched, where they are not called the same."""
+    runs: dict[str, list[str]] = {}
+    for run, split in comparison.splits.items():
+        runs.setdefault(split, []).append(run)
+    if len(runs) == 1:
+        return []
+    listed = "; ".join(f"{split} of {', '.join(names)}" for split, names in runs.items())
+    return [f"The same rows under different names: {listed}."]
+
+
 def comparison_json(comparison: Comparison) -> dict[str, Any]:
     """Return a comparison as plain values."""
     return {
         "title": comparison.title,
         "differing": [asdict(one) for one in comparison.differing],
         "split": comparison.split,
+        "splits": dict(comparison.splits),
         "n": comparison.n,
         "metric": comparison.metric.name,
         "conditions": [asdict(condition) for condition in comparison.conditions],
@@ -96,12 +110,11 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
 
 
 def _disagreements(runs: Sequence[Run]) -> Iterator[Block]:
-    split = common_split(runs)
-    tables = [run.predictions(split) for run in runs]
+    splits = common_splits(runs)
+    tables = list(aligned_answers(runs, common_metric(runs, splits), splits).values())
     if "prediction" not in tables[0][0]:
         return
-    by_id = [{row["id"]: row for row in table} for table in tables]
-    together = ([rows[name] for rows in by_id] for name in by_id[0])
+    together = zip(*tables, strict=True)
     apart = [rows for rows in together if len({row["prediction"] for row in rows}) > 1]
     yield Heading("Where the answers differ")
     yield Sentences([f"{len(apart):,} of {len(tables[0]):,} examples are answered differently."])

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 import matplotlib as mpl
 from matplotlib.figure import Figure as MatplotlibFigure
 
-from attnlab.evaluation.comparable import aligned_answers, common_metric, common_split
+from attnlab.evaluation.common_splits import common_splits
+from attnlab.evaluation.comparable import aligned_answers, common_metric
 from attnlab.evaluation.comparison import Comparison, compare
 from attnlab.report.document import Block, Figure, Heading
 from attnlab.report.figures import COLORS, STYLE, legend_below
@@ -19,12 +20,13 @@ ALL = "all"
 
 def by_budget(runs: Sequence[Run]) -> dict[str, Comparison]:
     """Compare the runs that had as many labels, budget by budget."""
-    split = common_split(runs)
+    splits = common_splits(runs)
     # the budgets stand on one axis: all runs must have answered the same examples
-    aligned_answers(runs, common_metric(runs, split), split)
+    aligned_answers(runs, common_metric(runs, splits), splits)
     groups: dict[int, list[Run]] = {}
     for run in runs:
         groups.setdefault(int(run.config["settings"]["labels"]), []).append(run)
+    split = splits[runs[0].name]
     order = sorted(groups, key=lambda labels: (labels == 0, labels))
     return {
         f"{labels:,}" if labels else ALL: compare(groups[labels], split=split, all_pairs=False)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from attnlab.evaluation.accuracy import against_guessing
-from attnlab.evaluation.comparable import SPLITS
+from attnlab.evaluation.common_splits import SPLITS
 from attnlab.evaluation.held_out_text import text_sentence
 from attnlab.evaluation.ledger import ledger_notes
 from attnlab.report import training_curves
@@ -56,7 +56,7 @@ def curves(runs: Sequence[Run]) -> Iterator[Block]:
         rates = {run.record.get("steps_per_epoch") for run in runs}
         per_epoch = rates.pop() if len(rates) == 1 else None
         yield Heading("Training curves")
-        caption = "Training loss; loss and accuracy on train and dev where they were evaluated."
+        caption = "Training loss, and loss and accuracy where they were evaluated on the way."
         yield Figure("curves", caption, training_curves.curves(logs, per_epoch=per_epoch))
 
 

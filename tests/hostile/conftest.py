@@ -1,0 +1,5 @@
+"""The fixture of the hostile tests."""
+
+from harness import hostile
+
+__all__ = ["hostile"]

@@ -1,0 +1,147 @@
+"""Output that nobody takes, encodings that lack characters, and Ctrl-C."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from harness import Ended, check
+
+ATTNLAB = f"{sys.executable} -m attnlab"
+LIST = f"{ATTNLAB} attention list"
+PLAIN = {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C"}
+
+
+def shell(folder: Path, command: str, **environment: str) -> Ended:
+    """Run a command line of bash; a pipe ends like its first part."""
+    done = subprocess.run(
+        ["bash", "-c", f"{command}\nexit ${{PIPESTATUS[0]}}"],
+        cwd=folder,
+        env={**os.environ, "ATTNLAB_QUIET": "1", **environment},
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    return check(Ended(done.returncode, done.stdout, done.stderr))
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        (f"{LIST} > /dev/full", 1),
+        (f"{LIST} --json > /dev/full", 1),
+        (f"{LIST} >&-", 0),
+        (f"{LIST} 2>&-", 0),
+        (f"{LIST} <&- >&- 2>&-", 0),
+        (f"{ATTNLAB} runs show x 2>&-", 2),
+        (f"{ATTNLAB} runs show x 2> /dev/full", 2),
+        (f"{LIST} | true", 128 + signal.SIGPIPE),
+    ],
+)
+def test_output_that_nobody_takes(tmp_path: Path, command: str, code: int) -> None:
+    ended = shell(tmp_path, command)
+    assert ended.code == code, ended
+    if "> /dev/full" in command and code == 1:
+        assert "cannot write standard output: No space left on device" in ended.err
+
+
+@pytest.mark.parametrize("environment", [{"PYTHONIOENCODING": "ascii"}, PLAIN], ids=["ascii", "C"])
+def test_an_encoding_without_the_characters_gets_them_escaped(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    ended = shell(tmp_path, f"{ATTNLAB} runs list --runs $'\\u2026\\xff'", **environment)
+    assert ended.code == 0
+    ended = shell(tmp_path, LIST, **environment)
+    assert ended.code == 0
+    assert ended.out.isascii()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [
+        ("WORLD_SIZE", "abc", "from 1 to"),
+        ("WORLD_SIZE", "9" * 5000, "from 1 to"),
+        ("LOCAL_RANK", "-1", "from 0 to"),
+        ("LOCAL_WORLD_SIZE", "2", "from 1 to 1"),
+    ],
+)
+def test_a_variable_of_wrong_content_is_named(
+    tmp_path: Path, name: str, value: str, allowed: str
+) -> None:
+    ended = shell(tmp_path, LIST, **{name: value})
+    assert ended.code == 2
+    assert f"attnlab: {name}={value[:20]}" in ended.err
+    assert allowed in ended.err
+
+
+def test_a_rank_beyond_the_processes_and_a_width_that_is_none(tmp_path: Path) -> None:
+    ended = shell(tmp_path, LIST, WORLD_SIZE="2", RANK="2")
+    assert (ended.code, "RANK=2 is not possible" in ended.err) == (2, True)
+    ended = shell(tmp_path, LIST, COLUMNS="²")
+    assert (ended.code, ended.err) == (
+        0,
+        "attnlab: COLUMNS=² is ignored: give a whole number of characters.\n",
+    )
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become nobody")
+def test_files_without_permission_are_named(tmp_path: Path) -> None:
+    closed = Path(f"/tmp/{tmp_path.name}-closed")
+    closed.mkdir(mode=0o700)
+    try:
+        (closed / "corpus.txt").write_text("text\n")
+        as_nobody = "setpriv --reuid=65534 --regid=65534 --clear-groups"
+        for words in (
+            f"runs list --runs {closed}/runs",
+            f"attention check {closed}/mine.py",
+            f"knowledge pretrain {closed}/corpus.txt",
+            f"run classify-train --config {closed}/corpus.txt",
+        ):
+            ended = shell(Path("/"), f"{as_nobody} {ATTNLAB} {words}")
+            if "No module named" in ended.err or "setpriv" in ended.err:
+                pytest.skip(f"nobody cannot run Python here: {ended.err}")
+            assert ended.code == 2, ended
+            assert f"{closed}" in ended.err
+            assert "Permission denied" in ended.err
+    finally:
+        (closed / "corpus.txt").unlink()
+        closed.rmdir()
+
+
+COURSES = Path(__file__).parents[2] / "courses"
+
+
+@pytest.mark.parametrize(
+    "script", ["knowledge/src/dataset.py namedata", "yelp/classifier.py -h", "knowledge/grade.py x"]
+)
+def test_ctrl_c_while_a_course_script_loads_its_modules(tmp_path: Path, script: str) -> None:
+    """Loading numpy is where it comes, by its own hand."""
+    for name in ("numpy", "typer"):
+        (tmp_path / f"{name}.py").write_text("raise KeyboardInterrupt\n")
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    ended = shell(tmp_path, f"{sys.executable} {COURSES / script}", PYTHONPATH=path)
+    name = script.split()[0].rpartition("/")[2]
+    assert (ended.code, ended.err) == (130, f"{name}: stopped by Ctrl-C.\n")
+
+
+@pytest.mark.parametrize("seconds", [0.25, 0.6, 1.2, pytest.param(2.0, marks=pytest.mark.slow)])
+def test_ctrl_c_is_one_line_at_any_moment(tmp_path: Path, seconds: float) -> None:
+    started = subprocess.Popen(
+        [*ATTNLAB.split(), "attention", "cost"],
+        cwd=tmp_path,
+        env={**os.environ, "ATTNLAB_QUIET": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(seconds)
+    started.send_signal(signal.SIGINT)
+    out, err = started.communicate()
+    if "attnlab" not in err and "site" in err:
+        pytest.skip("Python itself had not started")
+    check(Ended(started.returncode, out, err))
+    assert (started.returncode, err) == (128 + signal.SIGINT, "attnlab: stopped by Ctrl-C.\n")

@@ -1,0 +1,37 @@
+"""A user's file that ends the program is named with its line."""
+
+from pathlib import Path
+
+import pytest
+from harness import Hostile
+
+ENDINGS = {
+    "os": ("import os\nos._exit(3)\n", "os._exit(3) would end attnlab without a word"),
+    "from os": ("from os import _exit\n_exit(0)\n", "os._exit(0) would end attnlab"),
+    "exit": ("x = 1\nraise SystemExit(4)\n", "SystemExit: 4"),
+    "own": ("class Stop(BaseException): pass\nraise Stop('me')\n", "Stop: me"),
+    "like Ctrl-C": ("class Stop(KeyboardInterrupt): pass\nraise Stop('me')\n", "Stop: me"),
+    "generator": ("x = 1\nraise GeneratorExit('done')\n", "GeneratorExit: done"),
+}
+
+
+@pytest.mark.parametrize("code", ENDINGS.values(), ids=ENDINGS)
+@pytest.mark.parametrize("command", ["attention check mine.py", "attention show mine.py:Mine"])
+def test_a_file_that_ends_the_program_is_named(
+    hostile: Hostile, command: str, code: tuple[str, str]
+) -> None:
+    source, words = code
+    Path("mine.py").write_text(source)
+    done = hostile(*command.split())
+    assert done.code == 2
+    assert "mine.py, line 2 fails" in done.err
+    assert words in done.err
+
+
+def test_an_exit_deep_in_a_function_fails_its_check(hostile: Hostile) -> None:
+    Path("mine.py").write_text(
+        "import os\n\n\ndef attn_softmax(A):\n    os._exit(0)\n", encoding="utf-8"
+    )
+    done = hostile("attention", "check", "mine.py")
+    assert done.code == 1
+    assert "os._exit(0) would end attnlab without a word" in " ".join(done.out.split())
