@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from attnlab.environment import DEBUG, is_on
 from attnlab.errors import UserError
 from attnlab.runs.files import check_output_folder, replace_file
 from grading.findings import Part
@@ -119,12 +120,9 @@ def grade_class(
     limits = Limits(options.time_limit, options.memory_limit)
     graded = []
     for student, path in students.items():
-        try:
-            with opened(path, assignment.wanted) as folder:
-                one = Graded(student, grade(folder, limits))
-        except UserError as error:
-            one = Graded(student, problem=str(error))
-            print(f"grade.py: {error}", file=sys.stderr)
+        one = _graded(student, path, assignment, lambda folder: grade(folder, limits))
+        if one.problem:
+            print(f"grade.py: {one.problem}", file=sys.stderr)
         table.write(one)
         graded.append(one)
         if not options.json and one.parts:
@@ -137,6 +135,22 @@ def grade_class(
         print(f"{table.path} has the grades; one file per student alongside says why.")
     if any(one.problem for one in graded):
         sys.exit(2)
+
+
+def _graded(
+    student: str, path: Path, assignment: Assignment, grade: Callable[[Path], list[Part]]
+) -> Graded:
+    """Grade a submission; whatever is wrong with it, the rest of the class is graded too."""
+    try:
+        with opened(path, assignment.wanted) as folder:
+            return Graded(student, grade(folder))
+    except UserError as error:
+        return Graded(student, problem=str(error))
+    except Exception as error:
+        if is_on(DEBUG):
+            raise
+        what = f"{type(error).__name__}: {error}"
+        return Graded(student, problem=f"{path}: the grader itself failed: {what} ({DEBUG}=1).")
 
 
 def _students(paths: Sequence[Path]) -> dict[str, Path]:

@@ -109,6 +109,17 @@ def test_who_cannot_be_graded_is_listed_and_the_others_are_graded(
     assert capsys.readouterr().err.count("grade.py: ") == 3
 
 
+def test_what_the_grader_cannot_take_does_not_keep_the_others_from_being_graded(
+    run: Run, tmp_path: Path
+) -> None:
+    submit(tmp_path / "ada")
+    submit(tmp_path / "bob", work="right")
+    with pytest.raises(SystemExit, match="2"):
+        run("ada", "bob")
+    assert rows()["ada"]["why"].startswith("ada: the grader itself failed: FileNotFoundError: ")
+    assert rows()["bob"]["total"] == "10"
+
+
 def test_a_folder_with_two_submissions_is_refused(run: Run, tmp_path: Path) -> None:
     for name in ("ada", "bob"):
         submit(tmp_path / "class" / name, work="right")
