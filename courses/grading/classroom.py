@@ -150,7 +150,7 @@ def _graded(
         if is_on(DEBUG):
             raise
         what = f"{type(error).__name__}: {error}"
-        return Graded(student, problem=f"{path}: the grader itself failed: {what} ({DEBUG}=1).")
+        return Graded(student, problem=f"{path}: the grader failed: {what}; see {DEBUG}=1.")
 
 
 def _students(paths: Sequence[Path]) -> dict[str, Path]:

@@ -3,6 +3,7 @@
 import argparse
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -53,3 +54,37 @@ def test_what_is_right_runs(
     ran: list[argparse.Namespace] = []
     run_command(parser, ran.append, folder=Path())
     assert len(ran) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("json.loads('{')", "src/work.py, line 3 fails: JSONDecodeError: Expecting property name"),
+        ("json.load(", "src/work.py, line 3 fails: SyntaxError: '(' was never closed"),
+        (
+            "raise NotImplementedError('[part e]: do it.')",
+            "line 3 is not written yet: [part e]: do",
+        ),
+        ("open('none')", "src/work.py, line 3 fails: FileNotFoundError: "),
+    ],
+)
+def test_an_error_in_a_file_of_the_folder_names_its_line(
+    parser: argparse.ArgumentParser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str], line: str, said: str,
+) -> None:  # fmt: skip
+    (tmp_path / "src").mkdir()
+    file = tmp_path / "src" / "work.py"
+    file.write_text(f"import json\ndef work():\n    {line}\n")
+    monkeypatch.setattr(sys, "argv", ["run.py"])
+    monkeypatch.chdir(tmp_path)
+
+    def work(_: argparse.Namespace) -> None:
+        names: dict[str, Any] = {}
+        exec(compile(file.read_text(), str(file), "exec"), names)
+        names["work"]()
+
+    with pytest.raises(SystemExit, match="2"):
+        run_command(parser, work, folder=file.parent)
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1

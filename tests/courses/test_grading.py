@@ -116,7 +116,7 @@ def test_what_the_grader_cannot_take_does_not_keep_the_others_from_being_graded(
     submit(tmp_path / "bob", work="right")
     with pytest.raises(SystemExit, match="2"):
         run("ada", "bob")
-    assert rows()["ada"]["why"].startswith("ada: the grader itself failed: FileNotFoundError: ")
+    assert rows()["ada"]["why"].startswith("ada: the grader failed: FileNotFoundError: ")
     assert rows()["bob"]["total"] == "10"
 
 
