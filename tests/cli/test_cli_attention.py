@@ -89,7 +89,7 @@ def test_check_one_class_as_json(attnlab: Attnlab) -> None:
     ("body", "said"),
     [
         ("while True: pass", "it has not ended after 2 seconds (--time-limit)"),
-        ("import os; os._exit(0)", "it ends the whole process with exit code 0"),
+        ("import os; os.kill(os.getpid(), 9)", "it ends the whole process with exit code -9"),
     ],
     ids=["an endless loop", "an exit"],
 )
@@ -107,10 +107,17 @@ def test_a_function_that_does_not_come_back_is_wrong_and_the_rest_is_told(
 
 
 def test_a_file_that_never_loads_is_refused(attnlab: Attnlab) -> None:
+    Path("mine.py").write_text("import os\nos.kill(os.getpid(), 9)\n", encoding="utf-8")
+    done = attnlab("attention", "check", "mine.py")
+    assert (done.code, done.out) == (2, "")
+    assert "mine.py ends the whole process with exit code -9, while it was being" in done.err
+
+
+def test_a_file_that_exits_without_a_word_is_named_with_its_line(attnlab: Attnlab) -> None:
     Path("mine.py").write_text("import os\nos._exit(3)\n", encoding="utf-8")
     done = attnlab("attention", "check", "mine.py")
     assert (done.code, done.out) == (2, "")
-    assert "mine.py ends the whole process with exit code 3, while it was being loaded." in done.err
+    assert "mine.py, line 2 fails: SystemExit: os._exit(3) would end attnlab" in done.err
 
 
 def test_check_takes_a_notebook_and_names_of_functions(attnlab: Attnlab) -> None:

@@ -170,7 +170,7 @@ def test_held_out_answers_that_are_gone_are_missed(
     (tmp_path / "runs" / "read" / "predictions" / "held_out.jsonl").unlink()
     done = attnlab("knowledge", "ask", "runs/read", known)
     assert done.code == 2
-    assert "the run read has no predictions on 'held_out'" in done.err
+    assert "predictions/held_out.jsonl is missing, but manifest.json lists it" in done.err
 
 
 @pytest.fixture

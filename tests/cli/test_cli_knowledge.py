@@ -61,6 +61,7 @@ def test_a_demo_compares_four_runs_and_shows_the_same_when_asked_again(
     # As if it had been killed before the last run's record, and again before that run.
     saved = json.loads((study / "study.json").read_text()) | {"runs": RUNS[:2]}
     (study / "study.json").write_text(json.dumps(saved))
+    (study / "manifest.json").unlink()
     (study / "recall" / "record.json").unlink()
     shutil.rmtree(study / "synthesizer")
     code, again, err = attnlab(*DEMO)
@@ -78,7 +79,7 @@ def test_a_demo_with_other_settings_under_the_same_name_is_refused(
     folder = tmp_path / "runs" / "mine"
     folder.mkdir(parents=True)
     study = {
-        "format": 2,
+        "format": 3,
         "job": "knowledge-demo",
         "settings": {"questions_length": "3 steps"},
         "runs": [],

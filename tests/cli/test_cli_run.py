@@ -3,88 +3,31 @@
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from attnlab.attention.settings import AttentionSettings
 from attnlab.config import resolve, to_dict, to_yaml
-from attnlab.data.settings import WorldSettings
-from attnlab.models.sizes import ModelSettings
-from attnlab.recipes.classify.settings import (
-    ClassifySettings,
-    LabelBudgetSettings,
-    PredictSettings,
-)
 from attnlab.recipes.jobs import JOBS
-from attnlab.recipes.knowledge.settings import (
-    DemoSettings,
-    EvaluateSettings,
-    ExtractionSettings,
-    FinetuneSettings,
-    MajoritySettings,
-    PretrainSettings,
-    TokenizerSettings,
-)
 from attnlab.runs.directory import Run
 from attnlab.runs.folders import run_name
-from attnlab.training.settings import TrainingSettings
 from conftest import Attnlab
 from small_bert import write_reviews, write_small_bert
+from small_jobs import SETTINGS, name_of, write_inputs
 
 pytestmark = pytest.mark.precision
-
-SHORT = TrainingSettings(length="2 steps", threads=1)
-TINY = ModelSettings(12, 3, 1, attention=AttentionSettings(positions="rotary"))
-WORLD = WorldSettings(people=20, biographies=1, unwritten=0.1)
-TRAIN, TEST = "runs/world/birth_places_train.tsv", "runs/world/birth_test.tsv"
-BERT = ClassifySettings(
-    model="bert",
-    train="reviews/train.csv",
-    dev="reviews/dev.csv",
-    max_len=16,
-    batch_size=20,
-    training=SHORT,
-)
-SETTINGS = {
-    "knowledge-world": WORLD,
-    "knowledge-majority": MajoritySettings(TRAIN, TEST),
-    "knowledge-pretrain": PretrainSettings(
-        corpus="runs/world/wiki.txt", questions=TRAIN, test=TEST, model=TINY, training=SHORT
-    ),
-    "knowledge-finetune": FinetuneSettings(
-        questions=TRAIN, start="runs/pretrain", test=TEST, training=SHORT
-    ),
-    "knowledge-evaluate": EvaluateSettings("runs/finetune", TEST, samples=2),
-    "knowledge-demo": DemoSettings(
-        world=WORLD, samples=1, model=TINY, training=SHORT, questions_length="1 step"
-    ),
-    "knowledge-extraction": ExtractionSettings(
-        world=replace(WORLD, unwritten=0.0, biographies=2),
-        tokenizer=TokenizerSettings(size=300),
-        model=TINY,
-        pretraining=SHORT,
-        finetuning=SHORT,
-    ),
-    "classify-train": BERT,
-    "classify-predict": PredictSettings("runs/train", "reviews/test.csv"),
-    "classify-label-budget": LabelBudgetSettings((10, 0), (0.0,), seeds=1, base=BERT),
-}
-"""In an order in which each finds what it needs."""
 
 
 @pytest.mark.usefixtures("short_answers")
 def test_every_job_is_run_by_its_name_and_shown_again(attnlab: Attnlab, tmp_path: Path) -> None:
     assert SETTINGS.keys() == JOBS.keys(), "a new job belongs into this test"
-    write_small_bert(tmp_path / "bert")
-    write_reviews(tmp_path / "reviews")
+    write_inputs(tmp_path)
     for job, settings in SETTINGS.items():
         (tmp_path / "cell.yaml").write_text(to_yaml(settings), encoding="utf-8")
-        words = ["run", job, "--config", "cell.yaml", "--name", job.partition("-")[2]]
+        words = ["run", job, "--config", "cell.yaml", "--name", name_of(job)]
         code, out, err = attnlab(*words)
         assert code == 0, err
-        assert f"runs/{job.partition('-')[2]}" in out.splitlines()[-1]
+        assert f"runs/{name_of(job)}" in out.splitlines()[-1]
         assert attnlab(*words) == (0, out, ""), job
 
 
@@ -170,12 +113,12 @@ def test_what_is_finished_is_shown_when_its_files_are_gone(
     needed = [job for job in SETTINGS if job not in ("knowledge-demo", "knowledge-extraction")]
     for job in needed:
         (tmp_path / f"{job}.yaml").write_text(to_yaml(SETTINGS[job]), encoding="utf-8")
-        words = ["run", job, "--config", f"{job}.yaml", "--name", job.partition("-")[2]]
+        words = ["run", job, "--config", f"{job}.yaml", "--name", name_of(job)]
         shown[job] = attnlab(*words)
     for gone in ("reviews", "bert", "runs/world", "runs/pretrain", "runs/finetune", "runs/train"):
         (tmp_path / gone).rename(tmp_path / f"{Path(gone).name}-gone")
     for job in needed:
-        name = job.partition("-")[2]
+        name = name_of(job)
         if (tmp_path / "runs" / name).exists():
             again = attnlab("run", job, "--config", f"{job}.yaml", "--name", name)
             assert again == (0, shown[job].out, ""), job

@@ -78,7 +78,7 @@ def test_a_damaged_run_is_told_and_the_others_listed(
         ("record.json", "{"),
         ("record.json", "{}"),
         ("metrics.jsonl", "nonsense\n"),
-        ("config.json", '{"job": "job", "settings": {}, "resolved": []}'),
+        ("config.json", '{"format": 3, "job": "job", "settings": {}, "resolved": []}'),
     ],
     ids=["torn record", "record without scores", "torn metrics", "resolved is a list"],
 )

@@ -22,7 +22,7 @@ sys.exit(3)
 """
 SLOW_COMMANDS = {
     "attention show dot_product": "torch",
-    "attention check mine.py": "torch",
+    "attention check --mutants": "torch",
     "attention cost dot_product": "matplotlib",
     "attention solve average": "scipy",
     "knowledge world made": "torch",

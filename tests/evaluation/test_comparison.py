@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from records import answers, classifier_run, perplexity_run
+from records import answers, classifier_run, perplexity_run, seal_again
 
 from attnlab.errors import UserError
 from attnlab.evaluation.comparison import compare, conditions_of
@@ -131,7 +131,8 @@ def test_mixed_tasks_are_refused(tmp_path: Path) -> None:
 def test_stored_answers_without_what_the_metric_needs_are_named(tmp_path: Path) -> None:
     gold, predicted = answers(7, 10)
     runs = [classifier_run(tmp_path, name, gold=gold, predicted=predicted) for name in ("a", "b")]
-    runs[1].write_predictions("test", [{"id": "example 0", "gold": "yes"}])
+    runs[1].write_predictions("test", runs[1].predictions("test")[:1])
+    seal_again(runs[1])
     with pytest.raises(UserError, match=r"test.jsonl holds 1 rows, but its score is over 10"):
         compare(runs)
 
@@ -142,7 +143,12 @@ def test_answers_that_are_damaged_are_named(tmp_path: Path) -> None:
     rows = runs[1].predictions("test")
     for field, value in (("prediction", None), ("id", 3)):
         runs[1].write_predictions("test", [*rows[:4], {**rows[4], field: value}, *rows[5:]])
-        with pytest.raises(UserError, match=rf"b/predictions/test.jsonl:5 lacks {field}"):
+        message = r"b/predictions/test.jsonl is not what the run wrote: damaged or replaced"
+        with pytest.raises(UserError, match=message):
+            compare(runs)
+        seal_again(runs[1])
+        message = rf"b/predictions/test.jsonl:5: {field} is {value}, not a text"
+        with pytest.raises(UserError, match=message):
             compare(runs)
 
 
@@ -150,12 +156,14 @@ def test_the_same_examples_in_another_order_are_put_in_order(tmp_path: Path) -> 
     runs = weak_and_strong(tmp_path)
     expected = compare(runs)
     runs[1].write_predictions("test", runs[1].predictions("test")[::-1])
+    seal_again(runs[1])
     assert compare(runs).pairs == expected.pairs
 
 
 def test_runs_of_other_lengths_under_the_same_ids_are_not_compared(tmp_path: Path) -> None:
     runs = [perplexity_run(tmp_path, name, [50.0, 52.0]) for name in ("a", "b")]
     runs[1].write_predictions("dev", [{**r, "tokens": 20} for r in runs[1].predictions("dev")])
+    seal_again(runs[1])
     with pytest.raises(UserError, match="Scores on different sets are not compared"):
         compare(runs)
 
@@ -250,6 +258,7 @@ def test_a_metric_without_its_columns_is_refused_with_run_split_and_column(tmp_p
     runs = two_runs(tmp_path)
     rows = [{**row, "loss": 1.0, "tokens": 3} for row in runs[0].predictions("test")]
     runs[0].write_predictions("test", rows)
+    seal_again(runs[0])
     message = (
         "the run strong has no perplexity on 'test': its predictions have no column 'loss' or"
         " 'tokens'. Possible: accuracy, f1."
@@ -264,7 +273,9 @@ def test_a_column_that_one_row_lacks_is_damage(tmp_path: Path) -> None:
         rows = [{**row, "loss": 1.0, "tokens": 3} for row in run.predictions("test")]
         del rows[4]["tokens"]
         run.write_predictions("test", rows)
-    with pytest.raises(UserError, match=r"weak/predictions/test.jsonl:5 lacks tokens"):
+        seal_again(run)
+    message = r"weak/predictions/test.jsonl:5 has other columns than line 1 \(tokens\)"
+    with pytest.raises(UserError, match=message):
         compare(runs, metric="perplexity")
 
 
@@ -330,5 +341,6 @@ def test_the_same_lines_of_a_reordered_file_are_paired_by_text_and_not_by_line(
     for run, rows in ((first, first.predictions("test")), (second, second.predictions("test"))):
         ordered = rows if run is first else rows[::-1]
         run.write_predictions("test", [{**r, "id": f"f.csv:{i}"} for i, r in enumerate(ordered)])
+        seal_again(run)
     (pair,) = compare([first, second]).pairs
     assert pair.p_value == pytest.approx(2 * 0.5**20)

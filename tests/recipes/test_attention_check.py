@@ -149,7 +149,7 @@ def test_an_output_that_is_not_finite_is_said_and_not_taken_for_a_leak(
         "    def forward(self, x, *, mask, **more):\n"
         "        found = super().forward(x, mask=mask, **more)\n"
         f"        return found._replace(out=found.out + float('{value}'))\n",
-        name="Mine",
+        only=["Mine"],
     )
     assert list(found) == ["is finite"]
     assert f"168 of 168 outputs are not finite: out[0, 0, 0] is {value}" in str(found["is finite"])

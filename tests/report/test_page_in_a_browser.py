@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from records import answers, classifier_run, labelled_run
+from records import answers, classifier_run, labelled_run, seal_again
 
 from attnlab.recipes.reporting import report_on
 from attnlab.runs.metrics import MetricsFile
@@ -80,6 +80,7 @@ def two_runs(root: Path) -> list[Path]:
             metrics.append({"step": step, "loss": 3 / step})
         metrics.append({"step": 29, "dev_accuracy": 0.5, "train_accuracy": 0.7})
         metrics.close()
+        seal_again(run)
         paths.append(run.path)
     return paths
 

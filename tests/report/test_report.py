@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from records import answers, classifier_run, perplexity_run
+from records import answers, classifier_run, perplexity_run, seal_again
 
 from attnlab.errors import UserError
 from attnlab.recipes.reporting import report_on
@@ -24,6 +24,7 @@ def make_run(root: Path, name: str, right: int, *, lr: float = 0.1) -> Run:
         if step % 10 == 0:
             metrics.append({"step": step, "dev_accuracy": 0.5, "train_accuracy": 0.7})
     metrics.close()
+    seal_again(run)
     return run
 
 

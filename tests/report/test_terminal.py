@@ -55,7 +55,7 @@ def words(renderable: RenderableType) -> list[list[str]]:
 
 def make_run(root: Path, name: str = "mine") -> Run:
     run = Run.begin("job", SETTINGS, RunPlace(root, name))
-    run.resolve_once("hardware", lambda: {"device": "cpu", "threads": 2})
+    run.resolve_once("hardware", lambda: {"device": "cpu", "precision": "float32"})
     return run
 
 
@@ -92,7 +92,7 @@ def test_the_story_of_an_unfinished_run_has_settings_and_no_scores(tmp_path: Pat
         ["run", str(run.path)],
         ["job", "job"],
         ["state", "stopped,", "begun"],
-        ["hardware", "device", "cpu,", "threads", "2"],
+        ["hardware", "device", "cpu,", "precision", "float32"],
         ["setting", "value"],
         ["seed", "3"],
         ["model.width", "1,234"],

@@ -10,6 +10,7 @@ from attnlab.errors import UserError
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.runs.listing import list_runs
 from attnlab.runs.lookup import find_run
+from attnlab.runs.shapes import ADVICE
 
 
 def begin(root: Path, name: str) -> Run:
@@ -31,11 +32,13 @@ def test_a_damaged_run_is_reported_and_the_others_are_listed(tmp_path: Path) -> 
     for name in ("good", "torn", "bare"):
         begin(tmp_path, name)
     (tmp_path / "torn" / "config.json").write_text('{"job"', encoding="utf-8")
-    (tmp_path / "bare" / "config.json").write_text(json.dumps({"job": "j"}), encoding="utf-8")
+    (tmp_path / "bare" / "config.json").write_text(
+        json.dumps({"format": 3, "job": "j"}), encoding="utf-8"
+    )
     runs, problems = list_runs(tmp_path)
     assert [run.name for run in runs] == ["good"]
     assert sorted(problems) == [
-        f"{tmp_path}/bare/config.json lacks settings, resolved.",
+        f"{tmp_path}/bare/config.json lacks settings, resolved. {ADVICE}",
         f"{tmp_path}/torn/config.json:1 is not JSON: Expecting ':' delimiter.",
     ]
 

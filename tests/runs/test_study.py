@@ -166,11 +166,11 @@ def test_a_run_that_is_named_but_gone_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize("cells", ['"a"', '["a"]', '[{"name": "a"}]', "{}"])
 def test_cells_that_are_none_are_refused(tmp_path: Path, cells: str) -> None:
     (tmp_path / STUDY).write_text(f'{{"runs": [], "cells": {cells}}}')
-    with pytest.raises(DamagedFileError, match=r"each of its cells needs a name and a job\.$"):
+    with pytest.raises(DamagedFileError, match=r"study.json: cells(\[0\])? (is|lacks) "):
         Study.open(tmp_path)
 
 
-@pytest.mark.parametrize("content", ["{}", '{"runs": "a"}', '{"runs": [1]}'])
+@pytest.mark.parametrize("content", ["{}", '{"runs": "a"}'])
 def test_a_study_that_names_no_list_of_runs_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / STUDY).write_text(content)
     with pytest.raises(UserError, match=r"study.json must name its runs in a list called 'runs'"):
@@ -200,7 +200,7 @@ def test_only_the_one_who_made_a_study_takes_it_back_and_only_untouched(tmp_path
     (study.path / "run").rmdir()
     study.plan([(cell("asked"), "")])
     asked = Run.begin("job", {}, RunPlace(study.path, "asked"))
-    asked.resolve_once("hardware", lambda: {"precision": "float32"})
+    asked.resolve_once("hardware", lambda: {"device": "cpu", "precision": "float32"})
     asked.finish({"scores": {}})
     study.discard_if_untouched()
     assert asked.finished, "a model was asked"

@@ -101,7 +101,7 @@ def check(
     if (file is None) != mutants:
         raise UserError("give a FILE to check, or --mutants.")
 
-    from attnlab.report.attention import findings_json, findings_view, mutants_view
+    from attnlab.report.findings import findings_json, findings_view, mutants_view
 
     if file is None:
         from attnlab.recipes.attention.check import all_noticed, check_mutants

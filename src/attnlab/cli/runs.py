@@ -83,14 +83,13 @@ def show(
     from attnlab.report.run_list import lines_view, run_line
     from attnlab.report.terminal import run_story
     from attnlab.runs.directory import Run
-    from attnlab.runs.files import read_json
     from attnlab.runs.lookup import find_run
-    from attnlab.runs.study import STUDY, Study
+    from attnlab.runs.study import STUDY, Study, read_study
 
     path = find_run(run, runs)
     if (path / STUDY).exists():
         if as_json:
-            print_json(read_json(path / STUDY))
+            print_json(read_study(path))
         else:
             print_view(lines_view([run_line(r, path.parent) for r in Study.open(path).begun()]))
             say_next(f"attnlab runs report {run}")
@@ -159,6 +158,26 @@ def diff(
     print_view(blocks_view(diff_blocks(one, two)))
     if one.finished and two.finished:
         say_next(f"attnlab runs compare {first} {second}")
+
+
+@app.command(epilog="Example: attnlab runs check knowledge-demo-1a2b3c4d")
+def check(
+    run: Annotated[list[str], RUN],
+    runs: RunsFolder = Path("runs"),
+) -> None:
+    """Check that every file of runs and studies is what they wrote, and has the fields it needs."""
+    from attnlab.errors import RunError
+    from attnlab.runs.check import file_problems
+    from attnlab.runs.lookup import find_run
+
+    bad = 0
+    for path in [find_run(name, runs) for name in dict.fromkeys(run)]:
+        problems = file_problems(path)
+        bad += len(problems)
+        for line in problems or [f"{path}: every file is as it was written"]:
+            typer.echo(line)
+    if bad:
+        raise RunError(f"{bad} {'file is' if bad == 1 else 'files are'} not as written.")
 
 
 @app.command(epilog="Example: attnlab runs rm knowledge-demo-1a2b3c4d")

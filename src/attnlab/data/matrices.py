@@ -15,7 +15,7 @@ from jaxtyping import Float
 from attnlab.data.text_files import numbered_lines, read_text
 from attnlab.errors import DamagedFileError, UserError
 from attnlab.geometry.instance import LARGEST, matrix
-from attnlab.runs.files import TOO_LARGE, reading
+from attnlab.runs.files import reading
 from attnlab.runs.memory import written_bytes
 
 
@@ -76,7 +76,10 @@ def _from_json(path: Path) -> Any:
     except json.JSONDecodeError as error:
         raise DamagedFileError(f"{path}, line {error.lineno} is not JSON: {error.msg}.") from None
     except (ValueError, RecursionError):
-        raise DamagedFileError(f"{path} {TOO_LARGE}.") from None
+        raise DamagedFileError(
+            f"{path} is too large to read: it nests thousands of brackets, or a number has as"
+            " many digits."
+        ) from None
 
 
 def _from_npy(path: Path) -> Any:

@@ -108,7 +108,7 @@ def _areas(rows: Rows, positive: Sequence[bool]) -> dict[str, Any]:
 
 def _signal(row: Mapping[str, Any]) -> dict[str, float]:
     signals = {"confidence": float(row["confidence"])}
-    if "agreement" in row:
+    if {"agreement", "runner_up_probability"} <= row.keys():
         signals["agreement"] = float(row["agreement"])
         signals["lead"] = signals["confidence"] - float(row["runner_up_probability"])
     return signals

@@ -14,7 +14,7 @@ from typing import Any
 import safetensors.torch
 from torch import Tensor, nn
 
-from attnlab.assets.tensors import decode_tensors, read_content
+from attnlab.assets.tensors import decode_tensors
 from attnlab.attention.contract import check_heads
 from attnlab.config import from_dict
 from attnlab.data.text_files import read_text
@@ -23,7 +23,8 @@ from attnlab.models.bert_names import hub_name, listed, rename_tensors
 from attnlab.models.parameter_counts import bert_parameters, need_memory_for
 from attnlab.models.sizes import BertSize
 from attnlab.phases import phase
-from attnlab.runs.files import naming_the_path, read_json, replace_file, to_json
+from attnlab.runs.files import naming_the_path, parse_object, replace_file, to_json
+from attnlab.runs.manifest import read_sealed
 
 CONFIG, VOCABULARY, TOKENIZER = "config.json", "vocab.txt", "tokenizer_config.json"
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
@@ -88,19 +89,19 @@ def read_bert(folder: Path) -> Pretrained:
     need_memory_for(bert_parameters(size), trains=False, origin=str(folder / CONFIG))
     if not (folder / VOCABULARY).is_file():
         raise UserError(f"{folder} has no {VOCABULARY}, which says what the tokens are.")
-    content = read_content(path)
+    content = read_sealed(path)
     tensors = rename_tensors(decode_tensors(content, path), path)
     _refuse_more_layers(size, tensors, folder)
     lowercase = is_lowercase(folder)
-    config, vocabulary = (read_content(folder / name) for name in (CONFIG, VOCABULARY))
+    config, vocabulary = (read_sealed(folder / name) for name in (CONFIG, VOCABULARY))
     sha256 = _sha256(config, vocabulary, content, str(lowercase).encode())
-    classes = _classes(read_json(folder / CONFIG))
+    classes = _classes(_object(folder / CONFIG))
     return Pretrained(size, tensors, folder, sha256, classes, lowercase)
 
 
 def read_size(path: Path) -> BertSize:
     """Read config.json; a model of another kind, or with parts we do not have, is refused."""
-    config = read_json(path)
+    config = _object(path)
     kind = config.get("model_type", "bert")
     if kind != "bert":
         raise UserError(f"{path}: model_type is {kind!r}; only 'bert' is supported here.")
@@ -125,7 +126,7 @@ def read_size(path: Path) -> BertSize:
 def is_lowercase(folder: Path) -> bool:
     """Say whether texts are put into lower case; if no file says so, the vocabulary shows it."""
     path = folder / TOKENIZER
-    said = read_json(path).get("do_lower_case") if path.is_file() else None
+    said = _object(path).get("do_lower_case") if path.is_file() else None
     if said is None:
         return not CAPITAL.search(read_text(folder / VOCABULARY))
     if not isinstance(said, bool):
@@ -191,6 +192,10 @@ def write_bert(
     lowercase = {"do_lower_case": pretrained.lowercase}
     replace_file(folder / TOKENIZER, to_json({"tokenizer_class": "BertTokenizer", **lowercase}))
     replace_file(folder / VOCABULARY, pretrained.vocabulary.read_bytes())
+
+
+def _object(path: Path) -> dict[str, Any]:
+    return parse_object(read_sealed(path), path)
 
 
 def _sha256(*parts: bytes) -> str:

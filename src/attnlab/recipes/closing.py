@@ -1,4 +1,4 @@
-"""How every job ends: it writes predictions, row hashes and the record, in this order."""
+"""How every job ends: it writes predictions, row hashes, manifest and record, in this order."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -44,6 +44,7 @@ def close_run(
     train_gold: Sequence[str | None] = (),
     scores: Mapping[str, Mapping[str, Any]] | None = None,
     warnings: Sequence[str] = (),
+    files: Sequence[str] = (),
     **found: Any,
 ) -> None:
     """Write down what a run predicted and found; the record comes last and means finished.
@@ -51,7 +52,8 @@ def close_run(
     ``train_gold`` are the training answers; always giving the most common one is the baseline.
     Where none are known, the most common right answer is, which no constant answer can beat.
     ``scores`` are those of splits whose rows are not answered right or wrong; ``warnings`` come
-    before what is found out here about the rows.
+    before what is found out here about the rows. ``files`` are patterns of what else the job has
+    written, such as ``model/*``, for the manifest.
     """
     for split, rows in predictions.items():
         run.write_predictions(split, rows)
@@ -78,7 +80,8 @@ def close_run(
             **found,
             "resolved": config["resolved"],
             **machine.describe(),
-        }
+        },
+        files,
     )
 
 

@@ -89,7 +89,7 @@ def run_without_training(
 def computing_like(source: Run | None) -> Hardware:
     """Compute in this process as a run did, without a run of its own."""
     if source:
-        fast_path.use(int(source.config["resolved"][FUSED_FROM]))
+        fast_path.use(int(source.resolved(FUSED_FROM)))
     asking = _asking(source)
     threads = hardware.chosen_threads(asking) or hardware.all_threads()
     return hardware.use(hardware.choose(asking), threads=threads)
@@ -104,7 +104,7 @@ def _pin_attention(session: Session, attention: AttentionSettings, source: Run |
 
     def decide() -> int:
         if source:
-            return int(source.config["resolved"][FUSED_FROM])
+            return int(source.resolved(FUSED_FROM))
         return fast_path.recorded_or_measured()
 
     fast_path.use(session.resolve_once(FUSED_FROM, decide))

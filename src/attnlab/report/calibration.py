@@ -69,8 +69,8 @@ def _promises(judged: Mapping[str, Any]) -> Iterator[str]:
     if not found:
         yield f"{n} held-out training people are too few, or too often wrong, for a threshold."
         return
-    for split, kept in judged["kept"].items():
-        if not kept["n"]:
+    for split, kept in judged.get("kept", {}).items():
+        if not kept or kept["value"] is None or kept["interval"] is None:
             yield f"No answer on {split} reaches the threshold, {percent(found['value'])}."
             continue
         yield (

@@ -17,10 +17,9 @@ from attnlab.evaluation.common_splits import SPLITS
 from attnlab.evaluation.metrics import metric_called
 from attnlab.report.one_line import OneLineTable
 from attnlab.runs.directory import Run
-from attnlab.runs.files import read_json
 from attnlab.runs.listing import changed_at
 from attnlab.runs.lock import is_held
-from attnlab.runs.study import STUDY, Study
+from attnlab.runs.study import STUDY, Study, read_study
 
 FINISHED, RUNNING, FAILED, STOPPED = "finished", "running", "failed", "stopped"
 BY_CELL = (RUNNING, FAILED)
@@ -109,7 +108,7 @@ def study_line(study: Study, runs: Sequence[Run], root: Path) -> Line:
         state=FINISHED if is_finished else next((s for s in BY_CELL if s in states), STOPPED),
         progress="" if is_finished else f"{done} of {total} cells",
         changed=max((cell.changed for cell in cells), default=(study.path / STUDY).stat().st_mtime),
-        settings=read_json(study.path / STUDY).get("settings") or {},
+        settings=read_study(study.path).get("settings", {}),
         resolved={},
         split=best.split if best else None,
         score=best.score if best else None,
@@ -134,7 +133,7 @@ def lines_view(lines: Sequence[Line], *, unfold: bool = False) -> RenderableType
             rows += inner
     columns = ["name", "age", "job", "model", "score [95 %]", "state"]
     reasons = [
-        Text(f"{one.name} failed: {one.failure.get('message', 'no reason is recorded')}", "red")
+        Text(f"{one.name} failed: {one.failure['message']}", "red")
         for line in lines
         for one in (line, *line.cells)
         if one.state == FAILED and one.failure
@@ -247,4 +246,5 @@ def _model(settings: Mapping[str, Any]) -> str:
             return Path(value).name
     model = settings.get("model")
     attention = model.get("attention") if isinstance(model, dict) else None
-    return Path(str(attention["name"])).name if isinstance(attention, dict) else "–"
+    name = attention.get("name") if isinstance(attention, dict) else None
+    return Path(name).name if isinstance(name, str) else "–"

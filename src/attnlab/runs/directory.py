@@ -5,13 +5,18 @@
     checkpoints/        see training/checkpoint.py
     predictions/        SPLIT.jsonl: one row per example, see runs/predictions.py
     rows/               SPLIT.txt: one hash per row of every split, of what the model sees of it
+    manifest.json       SHA-256 of all of these, and of what else the job wrote
     record.json         scores with n and interval, versions, seconds; its presence means finished
     failure.json        kind, message and time of the error that ended the last attempt, if one did
+
+A finished run does not change any more: each of its files must hold what the manifest says. What is
+read, of a finished run or not, has the fields of runs/fields.py, or the field is named.
 
 A run without a name is called after its job and the hash of its settings, so that the same command
 finds the same folder: it resumes an unfinished run, and shows the result of a finished one.
 """
 
+import hashlib
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,7 +27,15 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeGuard
 
 from attnlab.errors import AttnlabError, DamagedFileError, StoppedError, UserError
-from attnlab.runs.files import naming_the_path, read_json, read_json_lines, replace_file, to_json
+from attnlab.runs.fields import AnswerRow, Config, Failure, LoggedStep, LossRow, Record
+from attnlab.runs.files import (
+    naming_the_path,
+    parse_lines,
+    parse_object,
+    read_json,
+    replace_file,
+    to_json,
+)
 from attnlab.runs.folders import (
     FORMAT,
     folders_in,
@@ -35,12 +48,26 @@ from attnlab.runs.folders import (
     run_name,
 )
 from attnlab.runs.lock import LOCK, hold
+from attnlab.runs.manifest import RECORD as RECORD
+from attnlab.runs.manifest import (
+    hashes_of,
+    is_listed,
+    missing,
+    read_manifest,
+    read_sealed,
+    write_manifest,
+)
+from attnlab.runs.shapes import ADVICE, check_shape
 
 SCORE = {"metric", "value", "n", "interval"}
 SHARES = ("accuracy", "f1")
 """Metrics from 0 to 1; any other is at least 0."""
-CONFIG, METRICS, RECORD = "config.json", "metrics.jsonl", "record.json"
-FAILURE = "failure.json"
+CONFIG, METRICS, FAILURE = "config.json", "metrics.jsonl", "failure.json"
+SEALED = (
+    *(CONFIG, METRICS, "predictions/*.jsonl", "rows/*.txt"),
+    "checkpoints/step-*/manifest.json",  # which has the hashes of that checkpoint's files
+)
+"""What every job writes, as far as answers come from it."""
 
 
 @dataclass(frozen=True)
@@ -92,13 +119,12 @@ class Run:
             raise no_such_run(path.name, path.parent, known)
         if not (path / CONFIG).exists():
             raise UserError(f"{path} is not a run directory: it has no {CONFIG}.")
-        config = read_json(path / CONFIG)
-        kinds = {"job": str, "settings": dict, "resolved": dict}
-        missing = [key for key, kind in kinds.items() if not isinstance(config.get(key), kind)]
-        if missing:
-            raise DamagedFileError(f"{path / CONFIG} lacks {', '.join(missing)}.")
-        refuse_other_format(path, config)
-        return cls(path)
+        refuse_other_format(path, read_json(path / CONFIG))
+        run = cls(path)
+        if run.finished:
+            read_manifest(path)
+        _ = run.config
+        return run
 
     @property
     def name(self) -> str:
@@ -108,7 +134,23 @@ class Run:
     @property
     def config(self) -> dict[str, Any]:
         """The request: job, settings, and every auto as it was resolved."""
-        return read_json(self.path / CONFIG)
+        config = parse_object(read_sealed(self.path / CONFIG), self.path / CONFIG)
+        check_shape(config, Config, self.path / CONFIG)
+        return config
+
+    def setting(self, name: str) -> Any:
+        """Return a setting that runs of this job must have."""
+        return self._configured("settings", name)
+
+    def resolved(self, name: str) -> Any:
+        """Return what an `auto` was resolved to, which must have been."""
+        return self._configured("resolved", name)
+
+    def _configured(self, part: str, name: str) -> Any:
+        values = self.config[part]
+        if name not in values:
+            raise DamagedFileError(f"{self.path / CONFIG} lacks {part}.{name}. {ADVICE}")
+        return values[name]
 
     @property
     def finished(self) -> bool:
@@ -118,7 +160,8 @@ class Run:
     @property
     def record(self) -> dict[str, Any]:
         """What came out of a finished run."""
-        record = read_json(self.path / RECORD)
+        record = parse_object(read_sealed(self.path / RECORD), self.path / RECORD)
+        check_shape(record, Record, self.path / RECORD)
         scores = record.get("scores")
         for split, score in scores.items() if isinstance(scores, dict) else [("", None)]:
             if not _is_score(score):
@@ -133,7 +176,24 @@ class Run:
     def failure(self) -> dict[str, Any] | None:
         """The error that ended the last attempt; None if it was stopped, runs, or is finished."""
         path = self.path / FAILURE
-        return read_json(path) if path.exists() and not self.finished else None
+        if self.finished or not path.exists():
+            return None
+        failure = read_json(path)
+        check_shape(failure, Failure, path)
+        return failure
+
+    def recorded(self, name: str) -> Any:
+        """Return something from the record of a run whose job must have written it there."""
+        record = self.record
+        if name not in record:
+            raise DamagedFileError(f"{self.path / RECORD} lacks {name}. {ADVICE}")
+        return record[name]
+
+    def refuse_missing(self, prefix: str) -> None:
+        """Refuse a finished run that lacks files which it wrote, such as those of ``model/``."""
+        for name in read_manifest(self.path):
+            if name.startswith(prefix) and not (self.path / name).exists():
+                raise DamagedFileError(missing(self.path / name))
 
     def check(self) -> None:
         """Read everything once, so that damage is found here and not while it is shown."""
@@ -146,6 +206,8 @@ class Run:
         """Return the value decided for an `auto`, deciding and writing it down the first time."""
         config = self.config
         if key not in config["resolved"]:
+            if self.finished:
+                return self.resolved(key)  # says that it is missing
             config["resolved"][key] = decide()
             replace_file(self.path / CONFIG, to_json(config))
         return config["resolved"][key]
@@ -160,10 +222,10 @@ class Run:
     def metrics(self) -> list[dict[str, Any]]:
         """Read the logged lines; a run that logged nothing yet has none."""
         path = self.path / METRICS
-        lines = read_json_lines(path) if path.exists() else []
+        lines = parse_lines(read_sealed(path), path) if _is_there(path) else []
         for number, line in enumerate(lines, 1):
-            if not isinstance(line.get("step"), int):
-                raise DamagedFileError(f"{path}:{number} has no step.")
+            check_shape(line, LoggedStep, f"{path}:{number}")
+            check_shape(line, dict[str, float], f"{path}:{number}")
         return lines
 
     def write_predictions(self, split: str, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -173,14 +235,23 @@ class Run:
 
     def has_predictions(self, split: str) -> bool:
         """Whether answers on that split are stored."""
-        return self._predictions(split).exists()
+        return _is_there(self._predictions(split))
 
     def predictions(self, split: str) -> list[dict[str, Any]]:
         """Read the stored answers on one split."""
         path = self._predictions(split)
-        if not path.exists():
+        if not _is_there(path):
             raise UserError(f"the run {self.name} has no predictions on {split!r} ({path}).")
-        return read_json_lines(path)
+        rows = parse_lines(read_sealed(path), path)
+        is_answered = any(row.keys() & {"prediction", "confidence", "gold"} for row in rows)
+        for number, row in enumerate(rows, 1):
+            check_shape(row, AnswerRow if is_answered else LossRow, f"{path}:{number}")
+            if odd := row.keys() ^ rows[0].keys():
+                names = ", ".join(sorted(odd))
+                raise DamagedFileError(
+                    f"{path}:{number} has other columns than line 1 ({names}). {ADVICE}"
+                )
+        return rows
 
     def _predictions(self, split: str) -> Path:
         return self.path / "predictions" / f"{split}.jsonl"
@@ -192,7 +263,7 @@ class Run:
     def rows(self, split: str) -> list[str]:
         """Read the hashes of a split's rows; a split that the run did not have has none."""
         path = self.path / "rows" / f"{split}.txt"
-        return path.read_text(encoding="ascii").split() if path.exists() else []
+        return read_sealed(path).decode("ascii", "replace").split() if _is_there(path) else []
 
     def discard_if_untouched(self) -> None:
         """Remove a directory that this object made and that holds nothing but the request."""
@@ -204,9 +275,15 @@ class Run:
         """Whether the directory holds nothing but the request."""
         return {entry.name for entry in self.path.iterdir()} <= {CONFIG, FAILURE, LOCK}
 
-    def finish(self, record: Mapping[str, Any]) -> None:
-        """Write the record, which marks the run as finished."""
-        replace_file(self.path / RECORD, to_json(record))
+    def finish(self, record: Mapping[str, Any], files: Iterable[str] = ()) -> None:
+        """Write the manifest, then the record, which marks the run as finished.
+
+        ``files`` are patterns of what the job wrote beyond ``SEALED``, such as ``model/*``.
+        """
+        content = to_json(record)
+        hashes = hashes_of(self.path, (*SEALED, *files))
+        write_manifest(self.path, {**hashes, RECORD: hashlib.sha256(content).hexdigest()})
+        replace_file(self.path / RECORD, content)
 
     def __enter__(self) -> "Run":
         """Hold the run for this process; a second one at the same time is refused."""
@@ -237,6 +314,11 @@ class Run:
 def _is_failure(error: BaseException | None) -> TypeGuard[Exception]:
     """Say whether a run failed: a signal stops it, and a user's mistake changes nothing."""
     return isinstance(error, Exception) and not isinstance(error, StoppedError | UserError)
+
+
+def _is_there(path: Path) -> bool:
+    """Whether a file exists, or did when its run finished: then reading it says what is wrong."""
+    return path.exists() or is_listed(path)
 
 
 def _write_lines(path: Path, lines: Iterable[str]) -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -10,8 +11,10 @@ from typing import Any
 
 from attnlab.errors import DamagedFileError, RunError, UserError
 
-TOO_LARGE = "is too large to read: it nests thousands of brackets, or a number has that many digits"
-"""What Python refuses to decode."""
+DEEPEST = 64
+"""How deeply JSON may be nested."""
+LONGEST_NUMBER = 300
+"""Digits that a number may have: more than a float holds is not a number to compute with."""
 
 
 @contextmanager
@@ -121,35 +124,82 @@ def sha256_of_files(files: Mapping[str, Path]) -> dict[str, str]:
 
 def read_json(path: Path) -> dict[str, Any]:
     """Read a JSON object, or say which file is missing or where it is broken."""
-    try:
-        with reading(path):
-            value = json.loads(path.read_bytes())
-    except json.JSONDecodeError as error:
-        raise DamagedFileError(f"{path}:{error.lineno} is not JSON: {error.msg}.") from None
-    except UnicodeDecodeError as error:
-        raise DamagedFileError(f"{path} is not UTF-8 at byte {error.start}.") from None
-    except (ValueError, RecursionError):
-        raise DamagedFileError(f"{path} {TOO_LARGE}.") from None
-    if not isinstance(value, dict):
-        raise DamagedFileError(f"{path} must hold a JSON object, not {type(value).__name__}.")
-    return value
+    with reading(path):
+        content = path.read_bytes()
+    return parse_object(content, path)
 
 
 def read_json_lines(path: Path) -> list[dict[str, Any]]:
     """Read one JSON object per line; a last line without its newline (a crash) is left out."""
-    rows = []
     with reading(path):
         content = path.read_bytes()
-    for number, line in enumerate(content.split(b"\n")[:-1], 1):
-        try:
-            row = json.loads(line)
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
-            raise DamagedFileError(f"{path}:{number} is not JSON: {error}.") from None
-        except (ValueError, RecursionError):
-            raise DamagedFileError(f"{path}:{number} {TOO_LARGE}.") from None
-        if not isinstance(row, dict):
-            raise DamagedFileError(
-                f"{path}:{number} must hold a JSON object, not {type(row).__name__}."
-            )
-        rows.append(row)
-    return rows
+    return parse_lines(content, path)
+
+
+def parse_object(content: bytes, place: Path | str) -> dict[str, Any]:
+    """Decode a JSON object; ``place`` is the file, or its line, for messages."""
+    try:
+        value = json.loads(content, **_STRICT)
+        _refuse_unprintable(value, content)
+    except json.JSONDecodeError as error:
+        line = f":{error.lineno}" if isinstance(place, Path) else ""
+        raise DamagedFileError(f"{place}{line} is not JSON: {error.msg}.") from None
+    except UnicodeDecodeError as error:
+        raise DamagedFileError(f"{place} is not UTF-8 at byte {error.start}.") from None
+    except UnicodeEncodeError:
+        raise DamagedFileError(f"{place} holds half of a character (a lone surrogate).") from None
+    except RecursionError:
+        raise DamagedFileError(f"{place} is nested too deeply.") from None
+    except ValueError as error:  # a number that is none, or that nothing can hold
+        raise DamagedFileError(f"{place} is not JSON: {error}.") from None
+    if not isinstance(value, dict):
+        raise DamagedFileError(f"{place} must hold a JSON object, not {type(value).__name__}.")
+    return value
+
+
+def parse_lines(content: bytes, path: Path) -> list[dict[str, Any]]:
+    """Decode one JSON object per line; a last line without its newline is left out."""
+    lines = content.split(b"\n")[:-1]
+    return [parse_object(line, f"{path}:{number}") for number, line in enumerate(lines, 1)]
+
+
+def _refuse_unprintable(value: Any, content: bytes) -> None:
+    """Refuse what no screen or file takes: nesting without end, and halves of characters."""
+    if content.count(b"{") + content.count(b"[") > DEEPEST:  # or it cannot be that deep
+        _refuse_depth(value)
+    if b"\\ud" in content.lower():
+        json.dumps(value, ensure_ascii=False).encode()
+
+
+def _refuse_depth(value: Any) -> None:
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, dict | list)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+        if not level:
+            return
+    raise RecursionError
+
+
+def _whole(text: str) -> int:
+    if len(text) > LONGEST_NUMBER:
+        raise ValueError(f"a number has {len(text):,} digits")
+    return int(text)
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text[:LONGEST_NUMBER]} is no finite number")
+    return value
+
+
+_STRICT: Mapping[str, Any] = {
+    "parse_int": _whole,
+    "parse_float": _finite,
+    "parse_constant": _finite,
+}

@@ -19,9 +19,10 @@ from attnlab.errors import UserError, did_you_mean
 from attnlab.runs.files import naming_the_path, replace_file, to_json
 from attnlab.runs.lock import LOCK, hold
 from attnlab.runs.references import absolute_path
+from attnlab.runs.shapes import shown
 
-FORMAT = 2
-"""How runs are kept; 1 had no hashes of rows, and other names in predictions and records."""
+FORMAT = 3
+"""How runs are kept; 2 had no manifest, 1 no hashes of rows and other names in predictions."""
 LONGEST_NAME = 200
 LEFTOVERS = {LOCK, ".config.json.tmp", ".study.json.tmp"}
 """All that a kill leaves in a folder that was being made."""
@@ -116,6 +117,7 @@ def refuse_other_format(path: Path, content: Mapping[str, Any]) -> None:
     there = content.get("format", 1)
     if there != FORMAT:
         version = "an earlier" if there in range(1, FORMAT) else "another"
+        there = shown(there)
         raise UserError(
             f"{path} was made by {version} version of attnlab, which kept runs differently (format"
             f" {there}, now {FORMAT}). Run its command again with another --name, or delete that"

@@ -3,10 +3,12 @@
     study.json          job, settings, title, notes, the runs that are compared, every cell
     cells/NAME.yaml     a cell's settings, as its command reads them
     NAME/               the run directory of a cell
+    manifest.json       SHA-256 of study.json; its presence means that the study is closed
 
 A user may write a ``study.json`` by hand: `{"title": "…", "runs": ["a", "b"]}`.
 """
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,15 +16,19 @@ from typing import Any
 
 from attnlab.errors import DamagedFileError, UserError
 from attnlab.runs.directory import METRICS, RECORD, Run, RunPlace
-from attnlab.runs.files import naming_the_path, read_json, replace_file, to_json
+from attnlab.runs.fields import StudyFile
+from attnlab.runs.files import naming_the_path, parse_object, reading, replace_file, to_json
 from attnlab.runs.folders import (
     FORMAT,
+    LONGEST_NAME,
     is_free,
     make_folder,
     refuse_other_format,
     refuse_other_settings,
     remove_folder,
 )
+from attnlab.runs.manifest import MANIFEST, changed, hashes_of, read_manifest, write_manifest
+from attnlab.runs.shapes import check_shape, shown
 
 STUDY, CELLS = "study.json", "cells"
 
@@ -73,7 +79,7 @@ class Study:
             is_new = make_folder(path, STUDY, content | {CELLS: []})
         if not (path / STUDY).exists():
             raise UserError(f"{path} exists and is not a study. Choose another --name.")
-        there = read_json(path / STUDY)
+        there = read_study(path)
         refuse_other_format(path, there)
         refuse_other_settings(f"study {path}", there, wanted)
         return replace(cls.open(path), is_new=is_new)
@@ -81,21 +87,19 @@ class Study:
     @classmethod
     def open(cls, path: Path) -> "Study":
         """Open a study to read it."""
-        study = read_json(path / STUDY)
-        names = study.get("runs")
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise UserError(f"{path / STUDY} must name its runs in a list called 'runs'.")
-        cells = study.get(CELLS, [])
-        if not isinstance(cells, list) or not all(_is_cell(cell) for cell in cells):
-            raise DamagedFileError(f"{path / STUDY}: each of its cells needs a name and a job.")
+        study = read_study(path)
         if "job" in study:
             refuse_other_format(path, study)
-        notes = study.get("notes")
-        lines = [str(note) for note in notes] if isinstance(notes, list) else []
-        title, job, featured = (
-            str(study[key]) if study.get(key) else None for key in ("title", "job", "featured")
+        return cls(
+            path,
+            study.get("title"),
+            study["runs"],
+            study.get("notes", []),
+            study.get("job"),
+            study.get("featured"),
+            study.get(CELLS, []),
+            (path / MANIFEST).exists(),
         )
-        return cls(path, title, names, lines, job, featured, cells, bool(study.get("closed")))
 
     def plan(self, cells: Sequence[tuple[Mapping[str, Any], str]]) -> None:
         """Name the cells that are known by now, each with the settings that its command reads."""
@@ -106,20 +110,22 @@ class Study:
             file = folder / f"{cell['name']}.yaml"
             if not file.exists() or file.read_bytes() != config.encode():
                 replace_file(file, config.encode())
-        content = read_json(self.path / STUDY)
+        content = read_study(self.path)
         planned = [dict(cell) for cell, _ in cells]
         if content.get(CELLS) != planned:
+            (self.path / MANIFEST).unlink(missing_ok=True)  # it is open again
             replace_file(self.path / STUDY, to_json(content | {CELLS: planned}))
 
     def close(self, outcome: StudyOutcome) -> None:
-        """Write down what the study came to."""
-        content = read_json(self.path / STUDY) | {
+        """Write down what the study came to; the manifest comes last and means closed."""
+        content = read_study(self.path) | {
             "notes": list(outcome.notes),
             "runs": list(outcome.compared),
             "featured": outcome.featured,
-            "closed": True,
         }
+        (self.path / MANIFEST).unlink(missing_ok=True)
         replace_file(self.path / STUDY, to_json(content))
+        write_manifest(self.path, hashes_of(self.path, [STUDY]))
 
     def discard_if_untouched(self) -> None:
         """Remove a folder that this object made and in which no model has worked yet."""
@@ -154,5 +160,20 @@ class Study:
         return scored
 
 
-def _is_cell(cell: Any) -> bool:
-    return isinstance(cell, dict) and all(isinstance(cell.get(key), str) for key in ("name", "job"))
+def read_study(path: Path) -> dict[str, Any]:
+    """Read study.json; that of a closed study must be what the study wrote."""
+    file = path / STUDY
+    with reading(file):
+        content = file.read_bytes()
+    if (path / MANIFEST).exists():
+        wanted = read_manifest(path).get(STUDY)
+        if wanted != hashlib.sha256(content).hexdigest():
+            raise DamagedFileError(changed(file))
+    study = parse_object(content, file)
+    if not isinstance(study.get("runs"), list):
+        raise UserError(f"{file} must name its runs in a list called 'runs'.")
+    check_shape(study, StudyFile, file)
+    for name in (*study["runs"], *(cell["name"] for cell in study.get(CELLS, []))):
+        if not name.isprintable() or len(name.encode()) > LONGEST_NAME:
+            raise DamagedFileError(f"{file}: {shown(name)} is no name of a run.")
+    return study

@@ -11,7 +11,6 @@ No pickle is ever read.
 """
 
 import hashlib
-import json
 import re
 import shutil
 from collections.abc import Callable, Mapping, Set
@@ -24,10 +23,11 @@ from torch import Tensor, nn
 
 from attnlab.assets.tensors import decode_safetensors
 from attnlab.errors import DamagedFileError
-from attnlab.runs.files import naming_the_path, read_json, sync_folder, to_json, write_synced
+from attnlab.runs.files import naming_the_path, parse_object, sync_folder, to_json, write_synced
+from attnlab.runs.manifest import MANIFEST, parse_manifest, read_sealed
 
 MODEL, OPTIMIZER = "model.safetensors", "optimizer.safetensors"
-STATE, MANIFEST = "state.json", "manifest.json"
+STATE = "state.json"
 EXPECTED = {MODEL, OPTIMIZER, STATE}
 _STEP = re.compile(r"step-(\d{8,})")
 
@@ -89,7 +89,7 @@ class Checkpoints:
         return Checkpoint(
             decode_safetensors(contents[MODEL], folder / MODEL),
             decode_safetensors(contents[OPTIMIZER], folder / OPTIMIZER),
-            json.loads(contents[STATE]),
+            parse_object(contents[STATE], folder / STATE),
         )
 
     def load_model(self, step: int) -> dict[str, Tensor]:
@@ -145,7 +145,7 @@ class Checkpoints:
         folder = self.path(step)
         if not (folder / MANIFEST).is_file():
             raise DamagedFileError(f"the checkpoint {folder} is damaged: {MANIFEST} is missing.")
-        manifest = read_json(folder / MANIFEST)
+        manifest = parse_manifest(read_sealed(folder / MANIFEST), folder / MANIFEST)
         if manifest.keys() != EXPECTED:
             raise DamagedFileError(
                 f"the checkpoint {folder} is damaged: {MANIFEST} names {sorted(manifest)},"

@@ -14,8 +14,11 @@ from torch.nn.modules.dropout import _DropoutNd
 from attnlab.errors import DamagedFileError, StoppedError
 from attnlab.phases import phase, shown_by
 from attnlab.runs.directory import METRICS
+from attnlab.runs.fields import State
 from attnlab.runs.metrics import MetricsFile
+from attnlab.runs.shapes import check_shape
 from attnlab.training.checkpoint import (
+    STATE,
     Checkpoint,
     Checkpoints,
     frozen_sha256,
@@ -221,6 +224,10 @@ class Training:
         if step is not None:
             checkpoint = self.checkpoints.load(step)
             saved = dict(checkpoint.state)
+            place = self.checkpoints.path(step) / STATE
+            check_shape(saved, State, place)
+            if saved["step"] != step:
+                raise DamagedFileError(f"{place}: step is {saved['step']}, not {step}.")
             if saved.pop("frozen_sha256") != self.frozen_sha256:
                 raise DamagedFileError(
                     f"{self.checkpoints.path(step)} was trained on another base model: the frozen"

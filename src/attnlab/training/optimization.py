@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LinearLR, LRScheduler, SequentialLR
 
-from attnlab.errors import UserError
+from attnlab.errors import DamagedFileError, UserError
 from attnlab.training.length import parse_length
 from attnlab.training.optimizers import OPTIMIZERS, Parameters
 from attnlab.training.parameter_groups import ParameterGroups
@@ -77,6 +77,7 @@ class Optimization:
 
     def load(self, tensors: Mapping[str, Tensor], state: Mapping[str, Any]) -> None:
         """Take back what ``tensors`` and ``state`` gave."""
+        self._refuse_another_state(tensors, state)
         by_name = {name: parameter for parameter, name in self._names.items()}
         owner = {p: o for o in self.optimizers for group in o.param_groups for p in group["params"]}
         for entry, value in {**tensors, **state["numbers"]}.items():
@@ -92,6 +93,22 @@ class Optimization:
                 group["lr"] = rate
         for schedule, saved in zip(self.schedules, state["schedules"], strict=True):
             schedule.load_state_dict(saved)
+
+    def _refuse_another_state(
+        self, tensors: Mapping[str, Tensor], state: Mapping[str, Any]
+    ) -> None:
+        """Refuse a state that other optimizers, or schedules, have left behind."""
+        entries = {*tensors, *state["numbers"]}
+        unknown = sorted({name.rpartition("/")[0] for name in entries} - {*self._names.values()})
+        now = self.state()
+        for part in ("rates", "schedules"):
+            if _kinds(state[part]) != _kinds(now[part]):
+                unknown.append(part)
+        if unknown:
+            raise DamagedFileError(
+                "the checkpoint does not fit these optimizers; it differs in:"
+                f" {', '.join(unknown)}."
+            )
 
     def _entries(self) -> dict[str, Any]:
         return {
@@ -121,6 +138,15 @@ def check_patience(settings: TrainingSettings) -> None:
             f"training.patience = {settings.patience} counts evaluations, but there are none"
             " on the way: set training.evaluate_every as well."
         )
+
+
+def _kinds(value: Any) -> Any:
+    """Return a value with every number, text and truth replaced by the name of its type."""
+    if isinstance(value, dict):
+        return {key: _kinds(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_kinds(inner) for inner in value]
+    return "number" if type(value) in (int, float) else type(value).__name__
 
 
 def build_optimizers(settings: OptimizerSettings, parameters: Parameters) -> list[Optimizer]:

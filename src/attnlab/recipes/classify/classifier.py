@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from attnlab.config import from_dict
 from attnlab.data.batches import IGNORED
 from attnlab.data.labelled_text import Example
 from attnlab.data.text_batches import TextRow
@@ -19,8 +20,9 @@ from attnlab.models.parameter_counts import bert_parameters, need_memory_for
 from attnlab.randomness import seed_torch
 from attnlab.recipes.classify.settings import MODEL, ClassifySettings
 from attnlab.recipes.classify.texts import ClassifyTexts
-from attnlab.runs.directory import Run
+from attnlab.runs.directory import CONFIG, RECORD, Run
 from attnlab.runs.predictions import prediction_row
+from attnlab.runs.shapes import shown
 
 PADDED_TO = 8
 """Embedding tables are sometimes rounded up to a multiple of it, for speed."""
@@ -89,13 +91,25 @@ def load_classifier(run: Run) -> Classifier:
     """Make the classifier of a finished run again."""
     if not run.finished or not (run.path / MODEL).is_dir():
         raise UserError(f"{run.path} is not a finished run of attnlab classify train.")
-    settings, pretrained = run.config["settings"], read_bert(run.path / MODEL)
+    run.refuse_missing(f"{MODEL}/")
+    settings = from_dict(ClassifySettings, run.config["settings"], origin=str(run.path / CONFIG))
+    pretrained, classes = read_bert(run.path / MODEL), run.recorded("classes")
+    if pretrained.classes != tuple(classes):
+        raise DamagedFileError(
+            f"{run.path}: {MODEL}/config.json has the classes {shown(list(pretrained.classes))},"
+            f" but {RECORD} has {shown(classes)}."
+        )
+    if settings.max_len > pretrained.size.max_len:
+        raise DamagedFileError(
+            f"{run.path / CONFIG}: settings.max_len is {settings.max_len}, but the model has"
+            f" {pretrained.size.max_len} positions."
+        )
     classifier, fresh = new_classifier(
         pretrained,
-        run.record["classes"],
-        max_len=settings["max_len"],
+        classes,
+        max_len=settings.max_len,
         fills_in=False,
-        pooler=settings["pooler"],
+        pooler=settings.pooler,
         seed=0,
     )
     if fresh:

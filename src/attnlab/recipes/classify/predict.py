@@ -38,7 +38,7 @@ def run_predict(job: str, settings: PredictSettings, *, place: RunPlace, console
     examples = read_labelled(path, columns=settings.columns, named=named)
     classifier = load_classifier(source)
     check_labels(examples, classifier.classes)
-    check_pairs(examples, has_pairs=source.record["has_pairs"])
+    check_pairs(examples, has_pairs=source.recorded("has_pairs"))
     inputs = Inputs(files, source=source)
     with open_run(job, settings, inputs, place=place, console=console) as session:
         split = {split_named_after(path): examples}

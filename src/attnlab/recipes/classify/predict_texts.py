@@ -18,7 +18,7 @@ class TextSession:
     def __init__(self, path: Path) -> None:
         self.run = Run.open(path)
         self.classifier = load_classifier(self.run)
-        self.has_pairs = bool(self.run.record["has_pairs"])
+        self.has_pairs = self.run.recorded("has_pairs")
         self.hardware = computing_like(self.run)
         self.hardware.place(self.classifier.model)
 

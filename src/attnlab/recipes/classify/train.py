@@ -128,6 +128,7 @@ class FineTuning:
             predictions,
             splits=texts.splits(),
             train_gold=[example.label for example in texts.train],
+            files=[f"{MODEL}/*"],
             classes=list(texts.classes),
             begun_afresh=self.fresh,
             has_pairs=texts.has_pairs,

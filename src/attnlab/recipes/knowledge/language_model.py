@@ -26,7 +26,8 @@ from attnlab.randomness import seed_torch
 from attnlab.recipes.knowledge.settings import LanguageModelSettings
 from attnlab.registry import telling_the_line
 from attnlab.runs.directory import Run
-from attnlab.runs.files import read_json, replace_file, to_json
+from attnlab.runs.files import parse_object, replace_file, to_json
+from attnlab.runs.manifest import read_sealed
 from attnlab.runs.predictions import prediction_row
 from attnlab.training.checkpoint import Checkpoints, load_model_tensors
 
@@ -146,7 +147,7 @@ def new_language_model(
 @phase("loading the model")
 def load_language_model(run: Run) -> LanguageModel:
     """Make the model of a finished run again."""
-    size, saved = saved_size(run), read_json(run.path / FILE)
+    size, saved = saved_size(run), _saved(run)
     try:
         tokenizer, max_len = load_tokenizer(saved["tokenizer"]), int(saved["max_len"])
     except (KeyError, TypeError, ValueError) as error:
@@ -155,7 +156,7 @@ def load_language_model(run: Run) -> LanguageModel:
     need_memory_for(parameters, trains=False, origin=str(run.path / FILE))
     lm = new_language_model(size, tokenizer, max_len=max_len, seed=0)
     checkpoints = Checkpoints(run.path / "checkpoints", keep_last=1)
-    step = run.record["best_step"] or run.record["steps"]
+    step = run.record.get("best_step") or run.recorded("steps")
     tensors = checkpoints.load_model(step)
     if any(tensor.dtype == torch.float64 for tensor in tensors.values()):
         lm.model.double()  # or reading the weights would round them
@@ -183,7 +184,7 @@ def saved_size(run: Run) -> ModelSettings:
             f"{run.path} is not a finished run of knowledge pretrain or finetune, so it has no"
             " model to load."
         )
-    values = read_json(run.path / FILE).get("model")
+    values = _saved(run).get("model")
     if not isinstance(values, dict):
         raise DamagedFileError(f"{run.path / FILE} is damaged: it has no size of the model.")
     return from_dict(ModelSettings, values, origin=str(run.path / FILE))
@@ -197,6 +198,10 @@ def refuse_too_large(settings: LanguageModelSettings) -> None:
     pieces = settings.tokenizer.size if settings.tokenizer.kind == "byte_pairs" else 0
     parameters = gpt_parameters(settings.model, vocab_size=pieces, max_len=BLOCK)
     need_memory_for(parameters, trains=True, origin="model")
+
+
+def _saved(run: Run) -> dict[str, Any]:
+    return parse_object(read_sealed(run.path / FILE), run.path / FILE)
 
 
 def check_questions(lm: LanguageModel, questions: Iterable[Question]) -> None:

@@ -19,7 +19,7 @@ from attnlab.randomness import rng
 from attnlab.recipes.closing import LAST_STEP, close_run
 from attnlab.recipes.knowledge.calibration import examine
 from attnlab.recipes.knowledge.held_out_text import HeldOutText
-from attnlab.recipes.knowledge.language_model import LanguageModel, check_questions
+from attnlab.recipes.knowledge.language_model import FILE, LanguageModel, check_questions
 from attnlab.recipes.knowledge.settings import ObjectiveSettings
 from attnlab.recipes.knowledge.texts import KnowledgeTexts
 from attnlab.runs.predictions import column
@@ -123,6 +123,7 @@ class LanguageModelTraining:
             scores={HELD_OUT_TEXT: self._text_score(read)} if read else {},
             train_gold=[question.answer for question in texts.train],
             warnings=warnings,
+            files=[FILE],
             confidence=found.confidence,
             leak=leak.to_dict(),
             has_read=bool(texts.corpus) or texts.has_lost_corpus,

@@ -43,7 +43,7 @@ def running_text_read_by(run: Run, path: Path) -> list[str] | None:
     """Return the text that a run has learned from; None if it read a corpus of entries."""
     if run.config["resolved"].get(OBJECTIVE) != RUNNING_TEXT:
         return None
-    return running_text_parts(path, float(run.config["settings"]["text_held_out"]))[0]
+    return running_text_parts(path, float(run.setting("text_held_out")))[0]
 
 
 def running_text_parts(path: Path, share: float) -> tuple[list[str], str]:

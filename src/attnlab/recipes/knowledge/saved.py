@@ -117,13 +117,13 @@ def _read_by(run: Run, corpus: str) -> tuple[Sequence[str], str]:
         return ([], lost) if lost else _read_by(Run.open(Path(start)), corpus)
     path = Path(corpus or settings.get("corpus", ""))
     lost = _lost(f"the corpus {path}", path, data.get("corpus"), run)
-    if corpus and (lost or not run.record["has_read"]):
+    if corpus and (lost or not run.recorded("has_read")):
         raise UserError(
             f"corpus = {corpus} does not go with the run {run.path}: it is not the text that the"
             " run has read."
         )
-    if lost or not run.record["has_read"]:
-        return [], lost if run.record["has_read"] else ""
+    if lost or not run.recorded("has_read"):
+        return [], lost if run.recorded("has_read") else ""
     running = running_text_read_by(run, path)
     return (read_corpus(path) if running is None else running), ""
 

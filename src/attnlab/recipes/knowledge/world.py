@@ -21,6 +21,7 @@ from attnlab.runs.folders import differences
 CORPUS, SETTINGS = "wiki.txt", "world.json"
 TRAIN, DEV = "birth_places_train.tsv", "birth_dev.tsv"
 TEST_INPUTS, TEST, UNSEEN = "birth_test_inputs.tsv", "birth_test.tsv", "birth_unseen.tsv"
+FILES = (CORPUS, SETTINGS, TRAIN, DEV, TEST_INPUTS, TEST, UNSEEN)
 SAMPLES = 3
 
 
@@ -36,7 +37,7 @@ def run_world(
     def work(run: Run) -> None:
         write_world(settings, run.path)
         if not run.finished:
-            close_run(run, {}, splits=Splits({}, inputs=[]))
+            close_run(run, {}, splits=Splits({}, inputs=[]), files=FILES)
 
     return run_without_training(job, settings, work, place=place, files={})
 

@@ -25,7 +25,7 @@ def by_budget(runs: Sequence[Run]) -> dict[str, Comparison]:
     aligned_answers(runs, common_metric(runs, splits), splits)
     groups: dict[int, list[Run]] = {}
     for run in runs:
-        groups.setdefault(int(run.config["settings"]["labels"]), []).append(run)
+        groups.setdefault(int(run.setting("labels")), []).append(run)
     split = splits[runs[0].name]
     order = sorted(groups, key=lambda labels: (labels == 0, labels))
     return {
@@ -89,7 +89,7 @@ def budget_figure(comparisons: dict[str, Comparison], runs: Sequence[Run]) -> Ma
 
 def _alpha(run: Run) -> float:
     """Return the weight of masked text in a run; without such text it is 0, whatever was set."""
-    masked = run.config["settings"]["masked"]
+    masked = run.setting("masked")
     return float(masked["alpha"]) if masked["text"] else 0.0
 
 

@@ -1,0 +1,73 @@
+"""Tiny settings of every job: a run of each takes a second or less."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from attnlab.attention.settings import AttentionSettings
+from attnlab.data.settings import WorldSettings
+from attnlab.models.sizes import ModelSettings
+from attnlab.recipes.classify.settings import (
+    ClassifySettings,
+    LabelBudgetSettings,
+    PredictSettings,
+)
+from attnlab.recipes.knowledge.settings import (
+    DemoSettings,
+    EvaluateSettings,
+    ExtractionSettings,
+    FinetuneSettings,
+    MajoritySettings,
+    PretrainSettings,
+    TokenizerSettings,
+)
+from attnlab.training.settings import TrainingSettings
+from small_bert import write_reviews, write_small_bert
+
+SHORT = TrainingSettings(length="2 steps", threads=1)
+TINY = ModelSettings(12, 3, 1, attention=AttentionSettings(positions="rotary"))
+WORLD = WorldSettings(people=20, biographies=1, unwritten=0.1)
+TRAIN, TEST = "runs/world/birth_places_train.tsv", "runs/world/birth_test.tsv"
+BERT = ClassifySettings(
+    model="bert",
+    train="reviews/train.csv",
+    dev="reviews/dev.csv",
+    max_len=16,
+    batch_size=20,
+    training=SHORT,
+)
+SETTINGS = {
+    "knowledge-world": WORLD,
+    "knowledge-majority": MajoritySettings(TRAIN, TEST),
+    "knowledge-pretrain": PretrainSettings(
+        corpus="runs/world/wiki.txt", questions=TRAIN, test=TEST, model=TINY, training=SHORT
+    ),
+    "knowledge-finetune": FinetuneSettings(
+        questions=TRAIN, start="runs/pretrain", test=TEST, training=SHORT
+    ),
+    "knowledge-evaluate": EvaluateSettings("runs/finetune", TEST, samples=2),
+    "knowledge-demo": DemoSettings(
+        world=WORLD, samples=1, model=TINY, training=SHORT, questions_length="1 step"
+    ),
+    "knowledge-extraction": ExtractionSettings(
+        world=replace(WORLD, unwritten=0.0, biographies=2),
+        tokenizer=TokenizerSettings(size=300),
+        model=TINY,
+        pretraining=SHORT,
+        finetuning=SHORT,
+    ),
+    "classify-train": BERT,
+    "classify-predict": PredictSettings("runs/train", "reviews/test.csv"),
+    "classify-label-budget": LabelBudgetSettings((10, 0), (0.0,), seeds=1, base=BERT),
+}
+"""In an order in which each finds what it needs."""
+
+
+def write_inputs(folder: Path) -> None:
+    """Write the model and the reviews that the settings name, relative to a folder."""
+    write_small_bert(folder / "bert")
+    write_reviews(folder / "reviews")
+
+
+def name_of(job: str) -> str:
+    """Return the name that the settings of other jobs call a job's run by."""
+    return job.partition("-")[2]
