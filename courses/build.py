@@ -3,16 +3,15 @@
     python courses/build.py           # write them
     python courses/build.py check     # exit with 1 if one of them is not what its source gives
 
-In the student's version what stands between ``# <solution>`` and ``# </solution>`` becomes a line
-that fails and says what is to do; ``# <solution for later>`` is left out without such a line.
+The student's version has no solutions (``markers``).
 """
 
-import re
 import sys
 from pathlib import Path
 
 import jupytext
 import nbformat
+from markers import complete, for_students
 
 COURSES = Path(__file__).parent
 SOURCES = sorted(
@@ -20,28 +19,6 @@ SOURCES = sorted(
     for path in COURSES.glob("*/*.py")
     if path.read_text(encoding="utf-8").startswith("# %% [markdown]")
 )
-SOLUTION = re.compile(
-    r"^( *)# <solution( for later)?>\n.*?^ *# </solution>\n", re.DOTALL | re.MULTILINE
-)
-MARKS = re.compile(r"^ *# (TODO: .*|</?solution( for later)?>)\n", re.MULTILINE)
-TODO = re.compile(r"# TODO: (.*)")
-
-
-def complete(source: str) -> str:
-    """Return the notebook's source with the solutions and without the marks."""
-    return MARKS.sub("", source)
-
-
-def for_students(source: str) -> str:
-    """Return it with a line that fails in the place of every solution, saying what is to do."""
-
-    def blank(match: re.Match[str]) -> str:
-        if match[2]:
-            return ""
-        said = TODO.findall(source[: match.start()])[-1]
-        return f'{match[1]}raise NotImplementedError("{said}")\n'
-
-    return SOLUTION.sub(blank, source)
 
 
 def notebook(source: str) -> str:

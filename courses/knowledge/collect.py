@@ -5,6 +5,7 @@
 Needs only Python. Everything is checked before anything is written.
 """
 
+import difflib
 import hashlib
 import re
 import sys
@@ -59,13 +60,22 @@ def check(folder: Path) -> None:
     wanted = [*CODE, *ARTEFACTS]
     missing = [name for name in wanted if not (folder / name).is_file()]
     if missing:
-        raise SubmissionError(f"missing in {folder}: {', '.join(missing)}.")
+        named = ", ".join(f"{name}{nearest(folder, name)}" for name in missing)
+        raise SubmissionError(f"missing in {folder}: {named}.")
     empty = [name for name in wanted if not (folder / name).stat().st_size]
     if empty:
         raise SubmissionError(f"empty: {', '.join(empty)}.")
     problems = [problem for name in ARTEFACTS if (problem := wrong_length(folder, name))]
     if problems:
         raise SubmissionError("; ".join(problems) + ".")
+
+
+def nearest(folder: Path, name: str) -> str:
+    """Ask whether a file with a similar name is the one that is missing."""
+    path = folder / name
+    others = {file.name for file in path.parent.glob("*")} - {*ARTEFACTS}
+    near = difflib.get_close_matches(path.name, sorted(others), n=1, cutoff=0.8)
+    return f" (is it {near[0]}?)" if near else ""
 
 
 def wrong_length(folder: Path, name: str) -> str | None:

@@ -1,112 +1,106 @@
-"""Grade a submission: 2(e) span corruption and 2(g) the synthesizer.
+"""Grade submissions: 2(d) predictions, 2(e) span corruption, 2(f) accuracy, 2(g)i the synthesizer.
 
-    python grade.py assignment_NAME.zip --labels birth_test.tsv
+    python grade.py assignment_ada.zip assignment_bob.zip --labels birth_test.tsv
 
-The submission's code runs in separate processes with a time limit; none of it is imported here.
+One folder or zip per student. Their code runs in separate processes with limits of time and memory;
+none of it is imported here.
 """
 
-from attnlab.guard import guarded, watch_imports
+from attnlab.guard import watch_imports
 
 if __name__ == "__main__":
     watch_imports("grade.py")  # what follows takes a while to load
 
 import argparse
-import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from grading import corruption, predictions, sandbox, synthesizer
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))  # the graders of all courses are in courses/grading
+
+from grading import sandbox
+from grading.classroom import Assignment, add_arguments, grade_class
 from grading.findings import Part
-from grading.submission import opened
+from grading.knowledge import baseline, corruption, predictions, probe, synthesizer
+from grading.sandbox import Limits
 
-from attnlab.errors import UserError
+from attnlab.cli.course import run_command
 
-CODE_POINTS, ACCURACY_POINTS, WRITTEN_POINTS = 4, 4, 2
-"""2(g) has 10: 8 for i, here half for the code and half for the accuracy, and 2 for ii, written."""
+ASSIGNMENT = Assignment(
+    wanted=["src"],
+    points={"2(d)": 5, "2(e)": corruption.POINTS, "2(f)": 10, "2(g)i": 8},
+    by_hand="2(g)ii, 2 points, and the other written answers.",
+)
 
 
-def grade(path: Path, *, labels: Path | None, seed: int, seconds: float) -> list[Part]:
+def grade(
+    folder: Path, limits: Limits, labels: Sequence[str] | None, options: argparse.Namespace
+) -> list[Part]:
     """Grade the parts, one after the other."""
-    answers = predictions.check_labels(labels)
-    with opened(path) as folder:
-        source = folder / "src"
-        asked = corruption.request(seed=seed)
-        parts = [corruption.grade(sandbox.ask(source / "dataset.py", asked, seconds=seconds))]
-        asked = synthesizer.request()
-        found = synthesizer.grade(sandbox.ask(source / "attention.py", asked, seconds=seconds))
-        found.append(predictions.grade_params(folder))
-        parts.append(Part("2(g)i synthesizer, code", found, CODE_POINTS))
-        return parts + accuracy_parts(folder, answers)
+    asked = corruption.request(seed=options.seed)
+    answer = sandbox.ask(probe, folder / "src" / "dataset.py", asked, limits)
+    return [
+        grade_baseline(folder, limits, labels),
+        corruption.grade(answer),
+        grade_pretrained(folder, labels, options.vanilla_accuracy),
+        grade_synthesizer(folder, limits, labels, options.synthesizer_accuracy),
+    ]
 
 
-def accuracy_parts(folder: Path, labels: Sequence[str] | None) -> list[Part]:
-    """Grade the predictions, if there are labels to compare them with."""
-    if labels is None:
-        note = "not graded: give the answers with --labels birth_test.tsv."
-        return [Part("2(g)i synthesizer, accuracy", [], ACCURACY_POINTS, [note])]
-    parts = []
-    for name, title, points in (
-        (predictions.SYNTHESIZER, "2(g)i synthesizer, accuracy", ACCURACY_POINTS),
-        (predictions.VANILLA, "2(f) pretrained, accuracy (for information)", 0),
-    ):
-        finding, notes = predictions.grade_accuracy(folder, name, labels)
-        parts.append(Part(title, [finding], points, notes))
-    return parts
+def grade_baseline(folder: Path, limits: Limits, labels: Sequence[str] | None) -> Part:
+    """Grade 2(d): both prediction files, and the score of London."""
+    model = predictions.NO_PRETRAINING
+    findings = [predictions.grade_file(folder, model, split, labels) for split in ("dev", "test")]
+    file = folder / "src" / "london_baseline.py"
+    findings.append(baseline.grade(sandbox.ask(probe, file, baseline.request(), limits)))
+    return Part("2(d)", "predictions without pretraining", findings, ASSIGNMENT.points["2(d)"])
 
 
-def as_data(path: Path, parts: Sequence[Part]) -> dict[str, Any]:
-    """Return the whole report ready for JSON."""
-    return {
-        "submission": str(path),
-        "parts": [part.data() for part in parts],
-        "points": {"2e": parts[0].points, "2g": round(sum(p.points for p in parts[1:]), 2)},
-        "of": {"2e": corruption.POINTS, "2g": CODE_POINTS + ACCURACY_POINTS + WRITTEN_POINTS},
-        "not_graded": {"2g": sum(part.of for part in parts if not part.findings)},
-        "by_hand": {"2g": WRITTEN_POINTS},
-    }
+def grade_pretrained(folder: Path, labels: Sequence[str] | None, at_least: float) -> Part:
+    """Grade 2(f): the accuracy on the test set."""
+    (accuracy, collapse), notes = predictions.grade_accuracy(
+        folder, predictions.VANILLA, labels, at_least=at_least
+    )
+    notes += [collapse.seen] if collapse.passed is False else []
+    return Part("2(f)", "pretrained", [accuracy], ASSIGNMENT.points["2(f)"], notes=notes)
 
 
-def arguments(given: Sequence[str] | None) -> argparse.Namespace:
-    """Read the command line."""
+def grade_synthesizer(
+    folder: Path, limits: Limits, labels: Sequence[str] | None, at_least: float
+) -> Part:
+    """Grade 2(g)i: the code, the weights, and the accuracy of a model that learned something."""
+    file = folder / "src" / "attention.py"
+    findings = synthesizer.grade(sandbox.ask(probe, file, synthesizer.request(), limits))
+    accuracy, notes = predictions.grade_accuracy(
+        folder, predictions.SYNTHESIZER, labels, at_least=at_least
+    )
+    findings = [*findings, predictions.grade_params(folder), *accuracy]
+    return Part("2(g)i", "synthesizer", findings, ASSIGNMENT.points["2(g)i"], notes=notes)
+
+
+def work(options: argparse.Namespace) -> None:
+    """Grade the class."""
+    labels = predictions.read_labels(options.labels) if options.labels else None
+    grade_class(options, ASSIGNMENT, lambda folder, limits: grade(folder, limits, labels, options))
+
+
+def main() -> None:
+    """Do what the command line says."""
     parser = argparse.ArgumentParser(
         prog="grade.py",
-        description="Grade 2(e) and 2(g) of a submission, and show what every check observed.",
-        epilog="example: python grade.py assignment_ada.zip --labels birth_test.tsv",
+        description="Grade the code and predictions of submissions, one folder or zip per student.",
+        epilog="example: python grade.py class/*.zip --labels birth_test.tsv",
     )
-    parser.add_argument("submission", type=Path, help="a folder with src/, or the zip of one")
-    parser.add_argument("--labels", type=Path, help="the test set with its answers")
-    parser.add_argument("--json", action="store_true", help="print the report as JSON")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the draws (default 0)")
-    parser.add_argument(
-        "--time-limit",
-        type=float,
-        default=120.0,
-        help="processor seconds for each file (default 120)",
-    )
-    return parser.parse_args(given)
-
-
-def main(given: Sequence[str] | None = None) -> None:
-    """Print the report; exit code 2 if there is nothing to grade."""
-    guarded("grade.py", lambda: report(arguments(given)))
-
-
-def report(asked: argparse.Namespace) -> None:
-    """Grade and print."""
-    if asked.time_limit <= 0:
-        raise UserError(f"--time-limit {asked.time_limit:g} is not possible: give seconds > 0.")
-    parts = grade(asked.submission, labels=asked.labels, seed=asked.seed, seconds=asked.time_limit)
-    data = as_data(asked.submission, parts)
-    if asked.json:
-        print(json.dumps(data, indent=2, ensure_ascii=False))
-        return
-    for part in parts:
-        print("\n".join(part.lines()))
-    points, of, missing = data["points"], data["of"], data["not_graded"]["2g"]
-    rest = f"{WRITTEN_POINTS} by hand, for the written answer ii"
-    rest += f", {missing} not graded without --labels" if missing else ""
-    print(f"2(e) {points['2e']:g} of {of['2e']}; 2(g) {points['2g']:g} of {of['2g']} ({rest}).")
+    add_arguments(parser)
+    add = parser.add_argument
+    add("--labels", type=Path, metavar="FILE", help="the test set with its answers")
+    add("--vanilla-accuracy", type=float, default=0.10, metavar="SHARE",
+        help="wanted in 2(f) (default 0.10)")  # fmt: skip
+    add("--synthesizer-accuracy", type=float, default=0.05, metavar="SHARE",
+        help="wanted in 2(g)i (default 0.05)")  # fmt: skip
+    add("--seed", type=int, default=0, metavar="N", help="seed of the draws (default 0)")
+    run_command(parser, work, folder=HERE)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """The files of the courses, loaded by their path."""
 
-import importlib
 import importlib.util
 import sys
 from pathlib import Path
@@ -10,6 +9,7 @@ import torch
 
 ROOT = Path(__file__).parents[2]
 COURSE = ROOT / "courses" / "knowledge"
+sys.path.insert(0, str(ROOT / "courses"))  # where the courses' own programs find what they share
 YELP = ROOT / "courses" / "yelp"
 
 
@@ -18,17 +18,10 @@ def load(file: str, *, course: Path = COURSE) -> ModuleType:
     return _load(f"course_file_{course.name}_{Path(file).stem}", course / file)
 
 
-def grading(name: str) -> ModuleType:
-    """Load a file of the grader, whose files import each other."""
-    if "grading" not in sys.modules:
-        _load("grading", COURSE / "grading" / "__init__.py", [str(COURSE / "grading")])
-    return importlib.import_module(f"grading.{name}")
-
-
-def _load(name: str, path: Path, folders: list[str] | None = None) -> ModuleType:
+def _load(name: str, path: Path) -> ModuleType:
     if name in sys.modules:
         return sys.modules[name]
-    spec = importlib.util.spec_from_file_location(name, path, submodule_search_locations=folders)
+    spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -81,6 +81,18 @@ def test_all_missing_files_are_named_at_once(folder: Path) -> None:
         collect.collect("ada", folder)
 
 
+def test_a_misspelt_name_is_reported_with_the_nearest(folder: Path) -> None:
+    name = "vanilla.pretrain.dev.predictions"
+    (folder / name).rename(folder / "vanilla.pretrian.dev.prediction")
+    (folder / "src" / "attention.py").rename(folder / "src" / "atention.py")
+    message = (
+        r"^missing in .*: src/attention\.py \(is it atention\.py\?\),"
+        r" vanilla\.pretrain\.dev\.predictions \(is it vanilla\.pretrian\.dev\.prediction\?\)\.$"
+    )
+    with pytest.raises(collect.SubmissionError, match=message):
+        collect.collect("ada", folder)
+
+
 def test_an_empty_file_is_reported(folder: Path) -> None:
     (folder / "vanilla.finetune.params").write_text("")
     with pytest.raises(collect.SubmissionError, match=r"^empty: vanilla\.finetune\.params\.$"):

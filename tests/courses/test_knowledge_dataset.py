@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import torch
-from course_files import COURSE, load
+from course_files import COURSE, exit_code, load
 from torch.utils.data import DataLoader
 
 from attnlab.errors import UserError
@@ -130,13 +130,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    code = 0
-    try:
-        load("src/dataset.py").main(arguments)
-    except SystemExit as left:
-        code = int(left.code or 0)
-    out, error = capsys.readouterr()
-    return code, out, error
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["dataset.py", *arguments])
+        return exit_code(load("src/dataset.py")), *capsys.readouterr()
 
 
 def test_the_command_shows_rows(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,5 +1,7 @@
 """The document's commands: train, write the course's files, answer, and every mistake."""
 
+import argparse
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -132,7 +134,16 @@ def test_mistakes_are_reported(run: Run) -> None:
             [*finetune, "--finetune_corpus_path", TRAIN, "--writing_params_path", "no/a.params"],
             "no/a.params: there is no folder no.",
         ),
+        (
+            [*evaluate[:5], "--outputs_path", "no/out", "--reading_params_path", "a.params"],
+            "no/out: there is no folder no.",
+        ),
         (["evaluate", "vanilla", DEV, *evaluate[3:], "a.params"], "Give the corpus it was"),
+        (
+            ["evaluate", "—outputs_path", "out"],
+            "has the wrong dash, as printed texts do: write --o",
+        ),
+        (["evaluate", "--", "reading", "params"], "write --reading_params_path."),
         (["answer", "vanilla", "wiki.txt"], "invalid choice: 'answer'"),
     ]:
         code, _, err = run(*words)
@@ -140,3 +151,42 @@ def test_mistakes_are_reported(run: Run) -> None:
         assert told in err
     assert not Path("out").exists()
     assert not Path("runs").exists()
+
+
+def test_the_folder_of_the_answers_is_looked_for_before_anything_is_read(run: Run) -> None:
+    words = ["evaluate", "vanilla", "none.txt", "--reading_params_path", "none.params"]
+    words += ["--eval_corpus_path", "none.tsv", "--outputs_path", "no/out"]
+    code, _, err = run(*words)
+    assert (code, "no/out: there is no folder no." in err) == (2, True)
+
+
+def test_the_rows_that_dataset_shows_are_those_that_run_trains_on(run: Run) -> None:
+    del run
+    wiki = Path("wiki.txt").read_text(encoding="utf-8")
+    assert "?" not in wiki, "or the test shows nothing"
+    dataset, trained = load("src/dataset.py"), load("src/run.py")
+    options = argparse.Namespace(seed=0, pretrain_corpus_path="wiki.txt")
+    shown = dataset.CharCorruptionDataset(wiki, dataset.BLOCK_SIZE)
+    assert shown.stoi == trained.read_corpus(options).stoi
+    questions = dataset.NameDataset(shown, Path(TRAIN).read_text(encoding="utf-8"))
+    assert len(questions) > 10
+    assert shown.stoi["?"] in questions[0][0].tolist()
+
+
+def test_tiny_in_the_environment_trains_for_a_few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(COURSE / "src"))
+    module = load("src/run.py")
+    options = module._parser().parse_args(["pretrain", "vanilla", "wiki.txt"])
+    assert module.hyperparameters(options).length == ""
+    monkeypatch.setenv("TINY", "1")
+    assert module.hyperparameters(options).length == "4 steps"
+    options.length = "2 epochs"
+    assert module.hyperparameters(options).length == "2 epochs"
+
+
+def test_the_printed_commands_make_every_file_of_a_submission() -> None:
+    text = (COURSE / "STUDENT.md").read_text(encoding="utf-8")
+    (commands,) = re.findall(r"```bash\n(.*?)```", text, re.DOTALL)
+    assert commands.count("python src/run.py ") == 3 + 4 + 4
+    for name in load("collect.py").ARTEFACTS:
+        assert re.search(rf"--(writing_params|outputs)_path {re.escape(name)}\b", commands), name

@@ -96,6 +96,11 @@ class SynthesizerAttention(nn.Module):
     ) -> Float[Tensor, "B T D"]:
         """Mix the values by the softmax of the written rows; ``layer_past`` is not used."""
         del layer_past
+        # [part g] Equation 5 with the causal mask. The scores are ReLU(w1(x)) w2 + b2, head by head;
+        # of w2 and b2 take the first columns, as many as there are tokens. The rest is as above:
+        # hide the future before the softmax, drop out, mix the values, project.
+        # TODO: [part g], src/attention.py: write SynthesizerAttention.forward; see its comment.
+        # <solution>
         n_tokens = x.shape[1]
         check_length(n_tokens, self.longest, "the rows of scores")
         hidden = split_heads(self.w1(x).relu(), self.n_head)
@@ -104,6 +109,7 @@ class SynthesizerAttention(nn.Module):
         y = mix(scores, v, may_look(self.mask, n_tokens), self.attn_drop)
         out: Tensor = self.resid_drop(self.proj(y))
         return out
+        # </solution>
 
 
 def causal_mask(block_size: int) -> Float[Tensor, "1 1 S S"]:

@@ -8,13 +8,13 @@ the first, so that ``y`` holds the next character of each place. Token 0 is PAD,
 leaves out.
 """
 
-from attnlab.guard import guarded, watch_imports
+from attnlab.guard import watch_imports
 
 if __name__ == "__main__":
     watch_imports("dataset.py")  # what follows takes a while to load
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -23,8 +23,10 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
+from attnlab.cli.course import run_command
+from attnlab.data.batches import TokenRow, answer_row
 from attnlab.data.characters import CharacterTokenizer
-from attnlab.data.objectives.span_corruption import PAD_TOKEN, SMALLEST_BLOCK, corrupt
+from attnlab.data.objectives.span_corruption import PAD_TOKEN, SMALLEST_BLOCK
 from attnlab.data.tokenizer import SENTINEL, refuse_reserved
 from attnlab.errors import UserError
 
@@ -48,7 +50,8 @@ class CharCorruptionDataset(Dataset[Example]):
                 f"block_size = {block_size} is too small: give {SMALLEST_BLOCK} or more."
             )
         self._documents = [line for _, line in _lines(data, "the text")]
-        self._tokenizer = CharacterTokenizer.of([data])
+        # every question ends in a question mark, which a text may lack
+        self._tokenizer = CharacterTokenizer.of([data, "\n?"])
         self.itos = dict(enumerate(self._tokenizer.characters))
         self.stoi = {character: token for token, character in self.itos.items()}
         self.vocab_size, self.block_size = len(self.itos), block_size
@@ -60,12 +63,41 @@ class CharCorruptionDataset(Dataset[Example]):
 
     def __getitem__(self, index: int) -> Example:
         """Corrupt a document, differently each time."""
+        # [part e] Make an example of the document self._documents[index]:
+        # 1. Keep its beginning: a random number of characters, from 4 to int(block_size * 7 / 8) or
+        #    to its end, if that comes before. All lengths must be possible.
+        # 2. Choose a span of what is kept. Its length is random, a quarter of what is kept on
+        #    average, and it may be anywhere.
+        # 3. Write prefix ⁇ suffix ⁇ span: the span moves to the end, with SENTINEL in its place and
+        #    before it. Fill the row up with □ (PAD_TOKEN) to block_size tokens (self.stoi).
+        # 4. Return x, the row without its last token, and y, without its first, as LongTensors.
+        # Another draw of the same document gives another example.
+        # TODO: [part e], src/dataset.py: write CharCorruptionDataset.__getitem__; see its comment.
+        # <solution>
         text = self._tokenizer.encode(self._documents[index][: self.block_size])
         generator = np.random.default_rng(int(torch.randint(2**62, ())))
-        sentinel, block = self._tokenizer.sentinel, self.block_size
-        (row,) = corrupt([text], generator, block=block, sentinel=sentinel, closing=self.third_mark)
-        row += [PAD_TOKEN] * (block - len(row))
+        (row,) = self._corrupted([text], generator)
+        row += [PAD_TOKEN] * (self.block_size - len(row))
         return torch.tensor(row[:-1]), torch.tensor(row[1:])
+        # </solution>
+
+    # <solution for later>
+    def epoch_rows(self, epoch: int, seed: int) -> list[TokenRow]:
+        """Corrupt every document once, without padding: what the trainer reads instead."""
+        from attnlab.randomness import rng
+
+        cut = self.block_size * 7 // 8
+        texts = [self._tokenizer.encode(document[:cut]) for document in self._documents]
+        rows = self._corrupted(texts, rng(seed, "objective", epoch))
+        return [TokenRow(f"document {number}", row) for number, row in enumerate(rows, 1)]
+
+    def _corrupted(self, texts: list[list[int]], generator: np.random.Generator) -> list[list[int]]:
+        from attnlab.data.objectives.span_corruption import corrupt
+
+        sentinel, block = self._tokenizer.sentinel, self.block_size
+        return corrupt(texts, generator, block=block, sentinel=sentinel, closing=self.third_mark)
+
+    # </solution>
 
 
 class NameDataset(Dataset[Example]):
@@ -90,6 +122,14 @@ class NameDataset(Dataset[Example]):
         row = row + [PAD_TOKEN] * (self.block_size - len(row))
         answer = [PAD_TOKEN] * (length - 1) + row[length:]
         return torch.tensor(row[:-1]), torch.tensor(answer)
+
+    def epoch_rows(self, epoch: int, seed: int) -> list[TokenRow]:
+        """Return every question without padding: what the trainer reads instead."""
+        del epoch, seed  # always the same rows; the trainer orders them
+        return [
+            answer_row(f"question {number}", row[:length], row[length:])
+            for number, (length, row) in enumerate(self._rows, 1)
+        ]
 
     def _row(self, number: int, line: str) -> tuple[int, list[int]]:
         """Return how long the question is, and the tokens of the whole."""
@@ -132,17 +172,18 @@ def read_text(name: str) -> str:
         raise UserError(f"{name} is no UTF-8 text: {error.reason} at byte {error.start}.") from None
 
 
-def show(kind: str) -> None:
+def show(options: argparse.Namespace) -> None:
     """Print a few rows, x above y."""
+    torch.manual_seed(options.seed)
     text = CharCorruptionDataset(read_text(WIKI), BLOCK_SIZE)
-    dataset = NameDataset(text, read_text(NAMES)) if kind == "namedata" else text
+    dataset = NameDataset(text, read_text(NAMES)) if options.kind == "namedata" else text
     for x, y in islice(dataset, SHOWN):
         for name, tokens in (("x", x), ("y", y)):
             print(f"{name}: {''.join(text.itos[token] for token in tokens.tolist())}")
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Show what the datasets return; a mistake is reported in one line."""
+def main() -> None:
+    """Show what the datasets return."""
     parser = argparse.ArgumentParser(
         prog="dataset.py",
         description=f"Print {SHOWN} rows, x above y, made of {WIKI} and {NAMES} in this folder.",
@@ -150,13 +191,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("kind", choices=["namedata", "charcorruption"], help="what to print")
     parser.add_argument("--seed", type=int, default=0, help="another seed, other spans (default 0)")
-
-    def work() -> None:
-        given = parser.parse_args(arguments)
-        torch.manual_seed(given.seed)
-        show(given.kind)
-
-    guarded("dataset.py", work)
+    run_command(parser, show, folder=Path(__file__).resolve().parent)
 
 
 if __name__ == "__main__":

@@ -6,166 +6,189 @@
     python src/run.py evaluate vanilla wiki.txt --reading_params_path vanilla.finetune.params \\
         --eval_corpus_path birth_dev.tsv --outputs_path vanilla.pretrain.dev.predictions
 
-If training was stopped, the same command resumes it; until then its state is kept in runs/.
+Everything is done with the files in this folder: change one, and you train what you wrote. If
+training was stopped, the same command resumes it; until then its state is kept in runs/.
 """
 
-from attnlab.guard import guarded, watch_imports
+from attnlab.guard import watch_imports
 
 if __name__ == "__main__":
     watch_imports("run.py")  # what follows takes a while to load
 
 import argparse
-import hashlib
-import json
-from collections.abc import Sequence
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from attnlab.config import from_dict, to_dict
+from attnlab.cli.course import needed, run_command
 from attnlab.errors import UserError
-from attnlab.models.sizes import COURSE_VARIANTS
-from attnlab.recipes.knowledge.settings import (
-    FinetuneSettings,
-    ObjectiveSettings,
-    PretrainSettings,
-    find_recipe,
-)
 
-RUNS = Path("runs")
-WITHOUT_PRETRAINING = {"course": "10 epochs", "original": "75 epochs"}
-"""How long a new model learns from the questions alone."""
+VARIANTS = ("vanilla", "synthesizer")
+BLOCK_SIZE = 128
+SHORT = "4 steps"
+"""How long TINY=1 in the environment lets everything train: enough to try the commands."""
+
+
+def hyperparameters(options: argparse.Namespace) -> Any:
+    """Return how the Trainer trains: the course's own way, for many hours, or ours, for 2 cores."""
+    from trainer import TrainerConfig
+
+    from attnlab.recipes.knowledge.settings import find_recipe
+
+    is_pretraining, is_new = options.function == "pretrain", not options.reading_params_path
+    if options.to_the_letter:
+        config = TrainerConfig(lr_decay=True, warmup_tokens=512 * 20)
+        pretraining = replace(config, max_epochs=650, batch_size=128, learning_rate=6e-3)
+        epochs = 75 if is_new else 10
+        finetuning = replace(config, max_epochs=epochs, batch_size=256, learning_rate=6e-4)
+    else:
+        recipe = find_recipe("course")
+        config = TrainerConfig(batch_tokens=2048, batch_size=32)
+        pretraining = replace(
+            config, max_epochs=43, shift=len("Where was "), training=recipe.pretrain.training
+        )
+        epochs = 10 if is_new else 2
+        finetuning = replace(config, max_epochs=epochs, training=recipe.finetune.training)
+    return replace(
+        pretraining if is_pretraining else finetuning,
+        seed=options.seed,
+        length=options.length or (SHORT if os.environ.get("TINY") else ""),
+        name=f"{options.function}-{options.variant}",
+    )
+
+
+def new_model(options: argparse.Namespace, vocab_size: int) -> Any:
+    """Make a model with new weights: vanilla, or with the attention of the synthesizer."""
+    from model import GPT, GPTConfig
+
+    share = 0.1 if options.to_the_letter else 0.0
+    dropout = {"embd_pdrop": share, "resid_pdrop": share, "attn_pdrop": share}
+    if options.variant == "vanilla":
+        # [part c] how large the model is: vocab_size tokens, BLOCK_SIZE places, and this dropout
+        # TODO: [part c], src/run.py: make the GPTConfig of a vanilla model.
+        # <solution>
+        config = GPTConfig(vocab_size, BLOCK_SIZE, **dropout)
+        # </solution>
+    else:
+        # [part g] the same, with the attention of the synthesizer
+        # TODO: [part g], src/run.py: make the GPTConfig of a synthesizer model.
+        # <solution>
+        config = GPTConfig(vocab_size, BLOCK_SIZE, synthesizer=True, **dropout)
+        # </solution>
+    return GPT(config)
 
 
 def pretrain(options: argparse.Namespace) -> None:
     """Learn from corrupted text, and write the model."""
-    base = find_recipe(_recipe(options)).pretrain
-    settings = replace(base, corpus=options.pretrain_corpus_path, **_common(base, options))
-    _train("knowledge-pretrain", settings, options)
+    path = writable(needed(options, "writing_params_path"))
+    text = read_corpus(options)
+    # [part f] train a new model on text, with the Trainer and hyperparameters(options); write it
+    # TODO: [part f], src/run.py: pretrain a new model on the corrupted text, and write it to path.
+    # <solution>
+    model = new_model(options, text.vocab_size)
+    train_and_write(model, text, options, path)
+    # </solution>
 
 
 def finetune(options: argparse.Namespace) -> None:
     """Learn from questions, from a pretrained model or from nothing, and write the model."""
-    base = find_recipe(_recipe(options)).finetune
-    start = options.reading_params_path or ""
-    if start:
-        _check_variant(Path(start), options)
-    settings = replace(
-        base,
-        questions=_needed(options, "finetune_corpus_path"),
-        start=start,
-        corpus=options.pretrain_corpus_path,
-        **_common(base, options),
-    )
-    if not start:
-        length = options.length or WITHOUT_PRETRAINING[_recipe(options)]
-        training = replace(settings.training, length=length)
-        settings = replace(settings, replay=ObjectiveSettings(""), training=training)
-    _train("knowledge-finetune", settings, options)
+    questions = needed(options, "finetune_corpus_path")
+    path = writable(needed(options, "writing_params_path"))
+    from dataset import NameDataset, read_text
+
+    text = read_corpus(options)
+    names = NameDataset(text, read_text(questions))
+    if options.reading_params_path:
+        # [part f] start from a pretrained model
+        # TODO: [part f], src/run.py: read the model in options.reading_params_path.
+        # <solution>
+        model = saved_model(options, text, dropout=0.1 if options.to_the_letter else 0.0)
+        # </solution>
+    else:
+        model = new_model(options, text.vocab_size)
+    # [part c] train the model on names, with the Trainer and hyperparameters(options); write it
+    # TODO: [part c], src/run.py: finetune the model on the questions, and write it to path.
+    # <solution>
+    train_and_write(model, names, options, path)
+    # </solution>
 
 
+# <solution for later>
+def train_and_write(model: Any, dataset: Any, options: argparse.Namespace, path: Path) -> None:
+    """Train a model to the end, or go on where it was stopped, and write it."""
+    from trainer import Trainer
+    from utils import write_params
+
+    run = Trainer(model, dataset, None, hyperparameters(options)).train()
+    write_params(model, path)
+    print(f"{path} written; the run is {run.path}")
+
+
+# </solution>
 def evaluate(options: argparse.Namespace) -> None:
     """Answer the questions of a file, one answer a line, and score them if the truth is known."""
-    from utils import evaluate_places
+    needed(options, "reading_params_path")
+    questions = needed(options, "eval_corpus_path")
+    outputs = writable(needed(options, "outputs_path"))
+    from utils import answer_questions, evaluate_places
 
     from attnlab.data.knowledge_files import read_questions
-    from attnlab.recipes.knowledge.saved import open_saved
-    from attnlab.runs.files import check_output, replace_file
+    from attnlab.runs.files import replace_file
 
-    reading = Path(_needed(options, "reading_params_path"))
-    questions = read_questions(Path(_needed(options, "eval_corpus_path")))
-    outputs = Path(_needed(options, "outputs_path"))
-    check_output(outputs)
-    _check_variant(reading, options)
-    lm = open_saved(reading, corpus=options.pretrain_corpus_path).load()
-    places = _answers(lm, [question.text for question in questions])
+    asked = [question.text for question in read_questions(Path(questions))]
+    text = read_corpus(options)
+    model = saved_model(options, text)
+    places = answer_questions(model, text.stoi, asked)
     replace_file(outputs, "".join(f"{place}\n" for place in places).encode())
-    total, correct = evaluate_places(options.eval_corpus_path, places)
+    total, correct = evaluate_places(questions, places)
     if total:
         print(f"Correct: {correct} out of {total}: {correct / total * 100}%")
     else:
         print(f"Predictions written to {outputs}; no score.")
 
 
-def _answers(lm: Any, questions: Sequence[str]) -> list[str]:
-    """Let the model write on after each question, at most 32 characters, up to the next ⁇."""
-    import torch
-
-    from attnlab.models.decoding import continue_prompts
-    from attnlab.recipes.knowledge.language_model import LONGEST_ANSWER
-
-    tokenizer = lm.tokenizer
-    prompts = [[*tokenizer.encode(text), tokenizer.sentinel] for text in questions]
-    lm.model.eval()
-    with torch.no_grad():
-        written = continue_prompts(
-            lm.model, prompts, stop=tokenizer.sentinel, max_new=LONGEST_ANSWER, slides=True
-        )
-    return [" ".join(tokenizer.decode(one.tokens).splitlines()) for one in written]
-
-
-def _common(base: PretrainSettings | FinetuneSettings, options: argparse.Namespace) -> Any:
-    """Return the settings that both kinds of training take from the command line."""
-    length = options.length or base.training.length
-    model = replace(base.model, attention=COURSE_VARIANTS[options.variant])
-    return {
-        "model": model if not options.reading_params_path else base.model,
-        "training": replace(base.training, length=length, seed=options.seed),
-    }
-
-
-def _train(job: str, settings: Any, options: argparse.Namespace) -> None:
-    """Run or resume the training, and write the course's file."""
-    from attnlab.console import Console
-    from attnlab.models.course_format import write_params
-    from attnlab.recipes.jobs import find_job
-    from attnlab.recipes.knowledge.language_model import load_language_model
-    from attnlab.runs.directory import RunPlace
+def writable(name: str) -> Path:
+    """Return where to write; refuse it before anything is computed if it cannot be written."""
     from attnlab.runs.files import check_output
-    from attnlab.runs.references import absolute_settings
 
-    settings = absolute_settings(settings, RUNS)
-    path = Path(_needed(options, "writing_params_path"))
+    path = Path(name)
     check_output(path)
-    settings = from_dict(type(settings), to_dict(settings), origin="the command line")
-    place = RunPlace(RUNS, f"{options.function}-{options.variant}-{_digest(settings)}")
-    run = find_job(job).run(settings, place=place, console=Console(stderr=True))
-    write_params(load_language_model(run).model, path)
-    print(f"{path} written; the run is {run.path}")
+    return path
 
 
-def _digest(settings: Any) -> str:
-    """Hash the settings and what their files hold: other weights or text make another run."""
-    digest = hashlib.sha256(json.dumps(to_dict(settings), sort_keys=True).encode())
-    for name in ("corpus", "questions", "start"):
-        path = Path(getattr(settings, name, ""))
-        if path.is_file():
-            digest.update(path.read_bytes())
-    return digest.hexdigest()[:8]
+def read_corpus(options: argparse.Namespace) -> Any:
+    """Read the text that gives the characters, and is corrupted for pretraining."""
+    from dataset import CharCorruptionDataset, read_text
+    from utils import set_seed
+
+    set_seed(options.seed)
+    return CharCorruptionDataset(read_text(options.pretrain_corpus_path), BLOCK_SIZE)
 
 
-def _check_variant(path: Path, options: argparse.Namespace) -> None:
-    """Refuse a file of the other variant before anything is done with it."""
-    from attnlab.models.course_format import read_params, variant_of
+def saved_model(options: argparse.Namespace, text: Any, dropout: float = 0.0) -> Any:
+    """Read the model of a file; refuse one of the other variant, or of other characters."""
+    from model import GPT, config_of
+    from utils import load_params, read_params
 
-    found = variant_of(read_params(path)[1])
+    path = options.reading_params_path
+    tensors = read_params(path)
+    config = config_of(tensors, dropout=dropout)
+    found = VARIANTS[config.synthesizer]
     if found != options.variant:
-        tensor = {"vanilla": "key.weight", "synthesizer": "w2"}[str(found)]
+        tensor = {"vanilla": "key.weight", "synthesizer": "w2"}[found]
         raise UserError(
             f"{path} holds a {found} model (it has blocks.0.attn.{tensor}), not a"
             f" {options.variant} one: give {found}, or another file."
         )
-
-
-def _recipe(options: argparse.Namespace) -> str:
-    return "original" if options.to_the_letter else "course"
-
-
-def _needed(options: argparse.Namespace, name: str) -> str:
-    value: str | None = getattr(options, name)
-    if value is None:
-        raise UserError(f"{options.function} needs --{name}.")
-    return value
+    if config.vocab_size != text.vocab_size:
+        raise UserError(
+            f"{path} knows {config.vocab_size} tokens, but {options.pretrain_corpus_path} has"
+            f" {text.vocab_size} with the two reserved ones. Give the corpus it was trained on."
+        )
+    model = GPT(config)
+    load_params(model, tensors, path)
+    return model
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -173,7 +196,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="run.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("function", choices=list(FUNCTIONS), help="what to do")
-    parser.add_argument("variant", choices=list(COURSE_VARIANTS), help="which attention")
+    parser.add_argument("variant", choices=VARIANTS, help="which attention")
     parser.add_argument("pretrain_corpus_path", help="text with one document per line: wiki.txt")
     parser.add_argument(
         "--reading_params_path", metavar="FILE", help="model to start from or to evaluate"
@@ -196,13 +219,9 @@ FUNCTIONS = {"pretrain": pretrain, "finetune": finetune, "evaluate": evaluate}
 
 
 def main() -> None:
-    """Do what the command line says; a user's mistake is one or two lines and exit code 2."""
-    guarded("run.py", _run)
-
-
-def _run() -> None:
-    options = _parser().parse_args()
-    FUNCTIONS[options.function](options)
+    """Do what the command line says; a mistake is one or two lines and exit code 2."""
+    folder = Path(__file__).resolve().parent
+    run_command(_parser(), lambda options: FUNCTIONS[options.function](options), folder=folder)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from grading import chance, probe
-from grading.examples import (
+from grading.findings import Finding, Part, judge, not_judged
+from grading.knowledge import chance
+from grading.knowledge.examples import (
     IS_MARK,
     IS_PAD,
     Draws,
@@ -21,7 +22,7 @@ from grading.examples import (
     in_words,
     rebuilt,
 )
-from grading.findings import Finding, Part, judge, not_judged
+from grading.probing import NOT_WRITTEN, Answer
 
 BLOCKS = (128, 37)
 """The course's, and another one, so that a hard-coded number is noticed."""
@@ -55,7 +56,7 @@ def request(
     return {"kind": "dataset", "documents": texts, "blocks": blocks, "draws": draws, "seed": seed}
 
 
-def grade(answer: probe.Answer, *, blocks: Sequence[int] = BLOCKS) -> Part:
+def grade(answer: Answer, *, blocks: Sequence[int] = BLOCKS) -> Part:
     """Judge what the probe drew."""
     said, arrays = answer
     problem = said.get("fatal") or _failures(said)
@@ -67,7 +68,7 @@ def grade(answer: probe.Answer, *, blocks: Sequence[int] = BLOCKS) -> Part:
     findings += chance.grade(draws, LENGTHS[-1], readable=readable)
     bound = chance.false_failure(draws, LENGTHS[-1]) if readable else None
     notes = [] if bound is None else [f"a right data set fails by chance below {bound:.1g}."]
-    return Part("2(e) span corruption", findings, POINTS, notes)
+    return Part("2(e)", "span corruption", findings, POINTS, shared=True, notes=notes)
 
 
 def _failures(said: dict[str, Any]) -> str | None:
@@ -76,6 +77,8 @@ def _failures(said: dict[str, Any]) -> str | None:
     if not failures:
         return None
     key, problem = next(iter(failures.items()))
+    if problem.startswith(NOT_WRITTEN):
+        return str(problem)
     block, index = map(int, key.split("/"))
     others = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
     return f"block {block}, document of {LENGTHS[index]}: {problem}{others}"

@@ -1,29 +1,24 @@
-"""Runs a submission's code and records what it returns; judges nothing.
+"""Runs a submission's code of the knowledge course and records what it returns; judges nothing.
 
-    python grading/probe.py FILE REQUEST.json ANSWER.npz
-
-It is started in a separate process (``sandbox``) and imports nothing of ours there. ``FILE`` is the
-submission's src/dataset.py or src/attention.py; the answer holds arrays, and JSON under ``said``.
+The file is the submission's src/dataset.py, src/attention.py or src/london_baseline.py.
 """
 
-import importlib.util
-import json
-import math
-import random
-import resource
+import contextlib
+import io
+import runpy
 import sys
-import traceback
+import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-Arrays = dict[str, np.ndarray]
-Answer = tuple[dict[str, Any], Arrays]
+from grading.probing import NOT_WRITTEN, Answer, Arrays, find, last_line, main, nearest, set_seed
+
 NAMES = (
     "w1.weight",
     "w1.bias",
@@ -34,13 +29,14 @@ NAMES = (
     "proj.weight",
     "proj.bias",
 )
+DEV = "birth_dev.tsv"
 SPREAD = 0.3
 """Of our weights: scores near 1, so that float32 is near enough."""
 
 
 def draw_examples(file: Path, request: Mapping[str, Any]) -> Answer:
     """Draw from a file's CharCorruptionDataset."""
-    return draws_of(load(file).CharCorruptionDataset, request)
+    return draws_of(find(file, "CharCorruptionDataset"), request)
 
 
 def draws_of(build: Callable[..., Any], request: Mapping[str, Any]) -> Answer:
@@ -85,7 +81,7 @@ def describe(value: object) -> str:
 
 def run_attention(file: Path, request: Mapping[str, Any]) -> Answer:
     """Run a file's SynthesizerAttention."""
-    return outputs_of(load(file).SynthesizerAttention, request)
+    return outputs_of(find(file, "SynthesizerAttention"), request)
 
 
 def outputs_of(build: Callable[..., Any], request: Mapping[str, Any]) -> Answer:
@@ -119,7 +115,8 @@ def run_case(made: nn.Module, case: Mapping[str, Any], dtype: torch.dtype) -> np
     parameters = dict(made.named_parameters())
     shapes = {name: tuple(p.shape) for name, p in parameters.items() if name in NAMES}
     if missing := [name for name in NAMES if name not in shapes]:
-        raise AttributeError(f"it has no parameter {', '.join(missing)}")
+        near = nearest(missing[0], set(parameters) - set(NAMES))
+        raise AttributeError(f"it has no parameter {', '.join(missing)}.{near}")
     with torch.no_grad():
         for name, weight in weights_for(shapes, case).items():
             parameters[name].copy_(weight)
@@ -157,54 +154,31 @@ def inputs_for(case: Mapping[str, Any]) -> Tensor:
     return x
 
 
-def load(file: Path) -> ModuleType:
-    """Import a file by its path."""
-    name = f"submission_{file.stem}"
-    spec = importlib.util.spec_from_file_location(name, file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look for it there
-    spec.loader.exec_module(module)
-    return module
+def run_baseline(file: Path, request: Mapping[str, Any]) -> Answer:
+    """Run a file as a program in a folder with our birth_dev.tsv; record what it prints."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        Path(DEV).write_text(request["questions"], encoding="utf-8")
+        code, printed, errors = run_program(file, DEV)
+        if code == 2:  # it takes no arguments
+            code, printed, errors = run_program(file)
+    if code:
+        line = (errors.strip().splitlines() or [f"it ended with exit code {code}"])[-1]
+        _, _, todo = line.partition(NOT_WRITTEN)
+        return {"fatal": f"{NOT_WRITTEN}{todo}" if todo else line[:300]}, {}
+    return {"printed": printed}, {}
 
 
-def set_seed(seed: int) -> None:
-    """Seed whatever a submission may draw from."""
-    random.seed(seed)
-    np.random.seed(seed)
-    torch.manual_seed(seed)
-
-
-def last_line(error: BaseException) -> str:
-    """Say what was raised, and in which line of the submission."""
-    frames = traceback.extract_tb(error.__traceback__)
-    others = {"site-packages", Path(__file__).name}
-    files = [(frame, Path(frame.filename)) for frame in frames]
-    own = [frame for frame, file in files if file.is_file() and not others & set(file.parts)]
-    where = f" ({Path(own[-1].filename).name}, line {own[-1].lineno})" if own else ""
-    return f"{traceback.format_exception_only(error)[-1].strip()[:200]}{where}"
-
-
-def main() -> None:
-    """Do what the request asks and leave the answer in a file."""
-    file, request_file, answer_file = map(Path, sys.argv[1:4])
-    sys.path[0] = str(file.parent)  # a file may import its neighbours, and not ours
-    request = json.loads(request_file.read_text(encoding="utf-8"))
-    limit = math.ceil(request["seconds"])
-    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 1))
-    work: Callable[[Path, Mapping[str, Any]], Answer] = (
-        draw_examples if request["kind"] == "dataset" else run_attention
-    )
-    try:
-        said, arrays = work(file, request)
-    except BaseException as error:
-        said, arrays = {"fatal": last_line(error)}, {}
-    text = np.frombuffer(json.dumps(said).encode(), dtype=np.uint8)
-    partial = answer_file.with_name("partial.npz")
-    np.savez(partial, said=text, **{f"array {name}": a for name, a in arrays.items()})
-    partial.replace(answer_file)  # never half an answer
+def run_program(file: Path, *arguments: str) -> tuple[int, str, str]:
+    """Return a program's exit code, and what it printed."""
+    out, errors, code = io.StringIO(), io.StringIO(), 0
+    sys.argv = [file.name, *arguments]
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
+        try:
+            runpy.run_path(str(file), run_name="__main__")
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    return code, out.getvalue(), errors.getvalue()
 
 
 if __name__ == "__main__":
-    main()
+    main({"dataset": draw_examples, "attention": run_attention, "baseline": run_baseline})

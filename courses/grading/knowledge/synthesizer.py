@@ -13,8 +13,9 @@ import torch
 
 from attnlab.attention.contract import AttentionMask
 from attnlab.attention.variants.synthesizer import Synthesizer
-from grading import probe
 from grading.findings import Finding, judge, not_judged
+from grading.knowledge import probe
+from grading.probing import Answer
 
 WIDTH, HEADS, BLOCK = 12, 3, 8
 HALF = WIDTH // 2
@@ -84,7 +85,7 @@ def cases() -> dict[str, dict[str, Any]]:
     }
 
 
-def grade(answer: probe.Answer) -> list[Finding]:
+def grade(answer: Answer) -> list[Finding]:
     """Judge what the probe ran."""
     said, outputs = answer
     problem = said.get("fatal") or _unusable(said, outputs)

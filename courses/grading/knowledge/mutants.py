@@ -12,7 +12,7 @@ import torch
 
 from attnlab.attention.functional import apply_causal_mask, attn_softmax
 from attnlab.data.objectives.span_corruption import PAD_TOKEN
-from grading.by_hand import AttentionByHand, DatasetByHand
+from grading.knowledge.by_hand import AttentionByHand, DatasetByHand
 
 Steps = Mapping[str, Callable[..., Any]]
 

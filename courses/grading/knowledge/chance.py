@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from grading.examples import Draws, Parts, cut_up
 from grading.findings import Finding, judge, not_judged
+from grading.knowledge.examples import Draws, Parts, cut_up
 
 TOLERANCE = {"all": 0.07, "the shorter": 0.13, "the longer": 0.11}
 """How far the mean share of the span may be from a quarter, in all cuts and in each half."""
