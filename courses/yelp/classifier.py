@@ -18,10 +18,11 @@ if __name__ == "__main__":
 import argparse
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from attnlab.cli.course import flags_of, refuse_dashes
 from attnlab.cli.options import names
 from attnlab.config import from_dict, to_dict
 from attnlab.environment import process_rank
@@ -35,7 +36,6 @@ from attnlab.runs.references import absolute_settings
 from attnlab.runs.replacement import beside, discard_new, new_run, put_in_place, remove_if_empty
 
 FORMATS = (".csv", ".tsv", ".jsonl")
-DASHES = "—–"
 
 
 def parser_of(description: str | None) -> argparse.ArgumentParser:
@@ -133,12 +133,9 @@ def _trained(output: Path, settings: ClassifySettings, *, overwrite: bool) -> Ru
 
 def run(parser: argparse.ArgumentParser, job: Callable[[argparse.Namespace], None]) -> None:
     """Do what the command line says; a user's mistake is one or two lines and exit code 2."""
-
-    def work() -> None:
-        _refuse_dashes(sys.argv[1:])
+    with guarded(parser.prog):
+        refuse_dashes(sys.argv[1:], flags_of(parser))
         job(parser.parse_args())
-
-    guarded(parser.prog, work)
 
 
 def _file(folder: Path, split: str) -> Path:
@@ -217,15 +214,6 @@ def _show(run: Run, task: str) -> None:
         print(f"{task} test: none")
     elif "test" not in scores:
         print(f"{task} test: no labels; {run.path / 'predictions' / 'test.jsonl'} has the answers")
-
-
-def _refuse_dashes(arguments: Sequence[str]) -> None:
-    for argument in arguments:
-        name = argument.lstrip(DASHES + "-")
-        if argument.startswith(tuple(DASHES)) or (
-            argument[:1] == "-" and argument[:2] != "--" and "_" in name
-        ):
-            raise UserError(f"{argument} has the wrong dash, as printed texts do: write --{name}.")
 
 
 def main() -> None:

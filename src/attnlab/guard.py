@@ -1,7 +1,7 @@
 """However a program ends, it says why in one or two lines: the border where errors become words.
 
-``guarded("attnlab", work)`` runs the command line and every course's script. Exit codes: 2 for a
-user's mistake, 1 for what the machine or attnlab itself could not do, 128 + n for signal n.
+``with guarded("attnlab"):`` stands around the command line and every course's script. Exit codes: 2
+for a user's mistake, 1 for what the machine or attnlab itself could not do, 128 + n for signal n.
 
 Loads only what Python has loaded anyway, so that a Ctrl-C finds the guard in place.
 """
@@ -10,7 +10,8 @@ import errno
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from attnlab.environment import DEBUG, check_environment, is_on, process_rank, unusable_widths
@@ -25,14 +26,22 @@ NO_MEMORY = ("can't allocate memory", "out of memory", "Unable to allocate")
 """Words of torch and numpy."""
 
 
-def guarded(program: str, work: Callable[[], Any]) -> None:
-    """Run a program to its end; leave with its exit code unless that is 0."""
+@contextmanager
+def guarded(program: str) -> Iterator[None]:
+    """Guard a program to its end; leave with its exit code unless that is 0."""
+    code: Any = 0
     try:
         _prepare_streams()
         for wrong in unusable_widths():
             say(program, f"{wrong} is ignored: give a whole number of characters.")
         check_environment()
-        code = _finish(work)
+        try:
+            yield
+        except SystemExit as end:
+            if users_line(end):
+                raise
+            code = end.code
+        sys.stdout.flush()  # only what is delivered is done
     except BaseException as error:
         if is_on(DEBUG) and not isinstance(error, BrokenPipeError):
             raise
@@ -102,18 +111,6 @@ def say(program: str, text: str) -> None:
         print(f"{program}: {shown}", file=sys.stderr, flush=True)
     except OSError:
         _give_up(sys.stderr)
-
-
-def _finish(work: Callable[[], Any]) -> Any:
-    """Do the work and deliver what was printed; only then is a program done."""
-    try:
-        code = work()
-    except SystemExit as end:
-        if users_line(end):
-            raise
-        code = end.code
-    sys.stdout.flush()
-    return code
 
 
 def _about_files(error: OSError) -> tuple[str, int]:

@@ -74,7 +74,7 @@ def test_the_variance_of_the_length_is_chosen(attnlab: Attnlab) -> None:
     assert "points away" not in out  # there is nothing to leave out
     done = attnlab("attention", "solve", "heads", "--length-variance", "-1")
     assert (done.code, done.out) == (2, "")
-    assert "length_variance = -1 is not possible: a finite number of at least 0." in done.err
+    assert "length_variance = -1 is not possible: give 0 to 1e+100." in done.err
 
 
 def test_the_construction_gives_both_contexts(attnlab: Attnlab) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import typer
-from records import answers, classifier_run
+from records import answers, classifier_run, seal_again
 
 from attnlab.cli.commands import app
 from attnlab.cli.options import complete_run
@@ -14,6 +14,7 @@ from attnlab.runs.directory import Run, RunPlace
 from attnlab.runs.lookup import as_typed
 
 Attnlab = Callable[..., tuple[int, str, str]]
+ANSWER = {"prediction": "Oslo", "confidence": 0.5}
 
 
 @pytest.fixture
@@ -109,7 +110,9 @@ def test_the_table_of_jobs_says_what_to_try_next(
     monkeypatch.setenv("TERM", "dumb")
     say_next_of(reader)
     assert 'Next: attnlab knowledge write reader "The"' in capfd.readouterr().out
-    reader.write_predictions("test", [{"id": "1", "input": "Where was Ada born?"}])
+    row = {"id": "1", "input": "Where was Ada born?", **ANSWER}
+    reader.write_predictions("test", [row])
+    seal_again(reader)
     say_next_of(reader)
     assert "Next: attnlab knowledge ask reader 'Where was Ada born?'" in capfd.readouterr().out
 
@@ -133,7 +136,7 @@ def test_a_classifier_is_tried_next_on_the_first_words_of_a_text(
     monkeypatch.setenv("TERM", "dumb")
     run = Run.begin("classify-train", {}, RunPlace(tmp_path / "runs", "mine"))
     text = "it's a film that  one sees twice and then never again"
-    run.write_predictions("dev", [{"id": "1", "input": text}])
+    run.write_predictions("dev", [{"id": "1", "input": text, **ANSWER}])
     run.finish({"scores": {}, "has_pairs": has_pairs})
     say_next_of(run)
     assert capfd.readouterr().out == f"Next: attnlab {wanted}\n"

@@ -5,11 +5,9 @@ def main() -> None:
     """Run the command line; however it ends, the guard finds the words and the exit code."""
     from attnlab.guard import guarded
 
-    guarded("attnlab", _run)
+    with guarded("attnlab"):
+        from attnlab.cli.commands import parsed_command  # inside the guard: loading takes a while
+
+        with parsed_command() as (command, context):
+            command.invoke(context)
     raise SystemExit(0)
-
-
-def _run() -> int:
-    from attnlab.cli.commands import run_command  # inside the guard: loading takes a while
-
-    return run_command()

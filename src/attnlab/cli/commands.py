@@ -3,6 +3,8 @@
 import io
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import typer
@@ -59,8 +61,9 @@ def _options(
         os.environ[QUIET] = "1"
 
 
-def run_command() -> int:
-    """Run what the command line says; return the exit code."""
+@contextmanager
+def parsed_command() -> Iterator[tuple[Any, Any]]:
+    """Read the command line; the caller invokes the command in its context."""
     for flag in (QUIET_FLAG, DEBUG_FLAG):
         _put_first(flag)
     announce_imports(*SLOW_TO_LOAD)
@@ -70,12 +73,11 @@ def run_command() -> int:
     try:
         # typer's own way in hides a Ctrl-C and the end of a pipe from the guard
         with command.make_context("attnlab", sys.argv[1:]) as context:
-            command.invoke(context)
+            yield command, context
     except typer.Exit as end:
-        return end.exit_code
+        sys.exit(end.exit_code)
     except ClickError as error:
-        return _refuse(error)
-    return 0
+        sys.exit(_refuse(error))
 
 
 def _put_first(flag: str) -> None:

@@ -20,8 +20,7 @@ def run_command(
 
     An error that comes through a file of ``folder``, which may be a student's, names its line.
     """
-
-    def command() -> None:
+    with guarded(parser.prog):
         refuse_dashes(sys.argv[1:], flags_of(parser))
         options = parser.parse_args()
         try:
@@ -32,8 +31,6 @@ def run_command(
             if line := line_in(folder, error):
                 raise UserError(f"{line} {_what_happened(error)}.") from error
             raise
-
-    guarded(parser.prog, command)
 
 
 def _what_happened(error: Exception) -> str:

@@ -39,14 +39,11 @@ def run_finetune(job: str, settings: FinetuneSettings, *, place: RunPlace, conso
     if done := finished_run(job, settings, place=place, files=files):
         return done
     saved = _start(settings)
-    if not saved:
-        refuse_too_large(settings)
     size = saved.size if saved else settings.model
     inputs = Inputs(files, size.attention)
     with open_run(job, settings, inputs, place=place, console=console) as session:
         texts, seed = read_texts(settings), settings.training.seed
-        lm = saved.load() if saved else _new(settings, texts, session)
-        need_memory_to_train(lm.size, lm.tokenizer, max_len=lm.model.max_len)
+        lm = _model(saved, settings, texts, session)
         # a new model has read nothing: the corpus gave it characters only
         lost = bool(saved and saved.lost_corpus)
         texts = replace(texts, corpus=saved.corpus if saved else (), has_lost_corpus=lost)
@@ -65,6 +62,7 @@ def run_finetune(job: str, settings: FinetuneSettings, *, place: RunPlace, conso
 def _start(settings: FinetuneSettings) -> Saved | None:
     """Find the pretrained model, if there is to be one."""
     if not settings.start:
+        refuse_too_large(settings)
         return None
     _refuse_another_size(settings)
     dropout = settings.model.dropout
@@ -89,6 +87,15 @@ def _refuse_another_size(settings: FinetuneSettings) -> None:
     for name in ("model", "tokenizer"):
         if getattr(settings, name) not in [getattr(recipe, name) for recipe in usual]:
             raise UserError(f"{name} does not go with start: it is taken from {settings.start}.")
+
+
+def _model(
+    saved: Saved | None, settings: FinetuneSettings, texts: KnowledgeTexts, session: Session
+) -> LanguageModel:
+    """Load the pretrained model or make a new one; refuse what has no room to be trained."""
+    lm = saved.load() if saved else _new(settings, texts, session)
+    need_memory_to_train(lm.size, lm.tokenizer, max_len=lm.model.max_len)
+    return lm
 
 
 def _new(settings: FinetuneSettings, texts: KnowledgeTexts, session: Session) -> LanguageModel:

@@ -28,8 +28,7 @@ def run_pretrain(job: str, settings: PretrainSettings, *, place: RunPlace, conso
     inputs = Inputs(files_of(settings), settings.model.attention)
     if done := finished_run(job, settings, place=place, files=inputs.files):
         return done
-    refuse_unused(settings)
-    refuse_too_large(settings)
+    _check(settings)
     with open_run(job, settings, inputs, place=place, console=console) as session:
         texts, chosen = read_pretraining(settings, session)
         seed = settings.training.seed
@@ -47,3 +46,9 @@ def run_pretrain(job: str, settings: PretrainSettings, *, place: RunPlace, conso
         state = train(lm_training.task(settings.training), settings.training, session)
         lm_training.close(state, samples=settings.samples)
         return session.run
+
+
+def _check(settings: PretrainSettings) -> None:
+    """Refuse, before there is a run, what would have no effect or no room."""
+    refuse_unused(settings)
+    refuse_too_large(settings)
