@@ -97,7 +97,7 @@ def test_files_without_permission_are_named(tmp_path: Path) -> None:
         as_nobody = "setpriv --reuid=65534 --regid=65534 --clear-groups"
         for words in (
             f"runs list --runs {closed}/runs",
-            f"attention check {closed}/mine.py",
+            f"attention show {closed}/mine.py:Mine",
             f"knowledge pretrain {closed}/corpus.txt",
             f"run classify-train --config {closed}/corpus.txt",
         ):
