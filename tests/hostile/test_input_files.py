@@ -19,6 +19,7 @@ READERS = {
     "keys.npy": "attention solve select --keys keys.npy",
     "settings.yaml": "run classify-train --config settings.yaml",
     "mine.py": "attention check mine.py",
+    "mine.ipynb": "attention check mine.ipynb",
     "model.params": "knowledge write model.params prompt --corpus corpus.txt",
     "bert/config.json": "classify train good.csv --model bert",
     "bert/vocab.txt": "classify train good.csv --model bert",

@@ -49,6 +49,24 @@ def test_output_that_nobody_takes(tmp_path: Path, command: str, code: int) -> No
         assert "cannot write standard output: No space left on device" in ended.err
 
 
+@pytest.mark.parametrize(
+    ("typed", "code", "words"),
+    [
+        ("", 2, "attnlab: standard input ended before an answer; --yes answers for you."),
+        ("\\xff\\0\\n", 2, "standard input ended before an answer"),
+        ("n\\n", 0, ""),
+    ],
+    ids=["nothing", "no text", "no"],
+)
+def test_an_answer_that_nobody_gives(tmp_path: Path, typed: str, code: int, words: str) -> None:
+    (tmp_path / "runs/one").mkdir(parents=True)
+    config = '{"format": 3, "job": "x", "settings": {}, "resolved": {}}'
+    (tmp_path / "runs/one/config.json").write_text(config)
+    ended = shell(tmp_path, f"printf '{typed}' > typed; {ATTNLAB} runs rm one < typed")
+    assert (ended.code, words in ended.err) == (code, True), ended
+    assert (tmp_path / "runs/one").exists()
+
+
 @pytest.mark.parametrize("environment", [{"PYTHONIOENCODING": "ascii"}, PLAIN], ids=["ascii", "C"])
 def test_an_encoding_without_the_characters_gets_them_escaped(
     tmp_path: Path, environment: dict[str, str]

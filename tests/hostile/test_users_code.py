@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from harness import Hostile
+from test_streams import ATTNLAB, shell
 
 ENDINGS = {
     "os": ("import os\nos._exit(3)\n", "os._exit(3) would end attnlab without a word"),
@@ -35,3 +36,8 @@ def test_an_exit_deep_in_a_function_fails_its_check(hostile: Hostile) -> None:
     done = hostile("attention", "check", "mine.py")
     assert done.code == 1
     assert "os._exit(0) would end attnlab without a word" in " ".join(done.out.split())
+
+
+def test_a_file_that_closes_the_streams_still_ends_with_a_code(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("import sys\nsys.stdout.close()\nsys.stderr.close()\n")
+    assert shell(tmp_path, f"{ATTNLAB} attention show mine.py:Mine").code in (1, 2)

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from attnlab.checks.findings import Finding, Observer
-from attnlab.environment import QUIET
+from attnlab.environment import DEBUG, QUIET, is_on
 from attnlab.errors import UserError
+from attnlab.guard import explain
 from attnlab.phases import phase
 
 Report = dict[str, list[Finding]]
@@ -116,8 +117,10 @@ def _note_findings(notes: Path, request: str) -> None:
             asked = json.loads(request)
             file = Path(asked.pop("file"))
             check_file(file, **asked, observe=observe)
-        except UserError as error:
-            write(error=str(error))
+        except Exception as error:
+            if is_on(DEBUG):
+                raise
+            write(error=explain("attnlab", error)[0])
         else:
             write(end=True)
 
