@@ -80,7 +80,7 @@ def explain(program: str, error: BaseException) -> tuple[str, int]:
     if isinstance(error, BrokenPipeError):
         return "", 128 + signal.SIGPIPE  # as head wants it, and as other tools end
     if line := users_line(error):
-        return f"{line} fails: {type(error).__name__}: {message}.", 2
+        return f"{line} fails: {type(error).__name__}{message and f': {message}'}.", 2
     if isinstance(error, OSError):
         return _about_files(error)
     if isinstance(error, RuntimeError) and message.startswith("Symlink loop from "):  # pathlib

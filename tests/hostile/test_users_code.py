@@ -16,8 +16,12 @@ ENDINGS = {
 }
 
 
+APART = pytest.param("attention check mine.py", marks=pytest.mark.slow)
+"""In a process of its own, which loads torch."""
+
+
 @pytest.mark.parametrize("code", ENDINGS.values(), ids=ENDINGS)
-@pytest.mark.parametrize("command", ["attention check mine.py", "attention show mine.py:Mine"])
+@pytest.mark.parametrize("command", [APART, "attention show mine.py:Mine"])
 def test_a_file_that_ends_the_program_is_named(
     hostile: Hostile, command: str, code: tuple[str, str]
 ) -> None:

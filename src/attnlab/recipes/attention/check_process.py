@@ -117,7 +117,7 @@ def _note_findings(notes: Path, request: str) -> None:
             asked = json.loads(request)
             file = Path(asked.pop("file"))
             check_file(file, **asked, observe=observe)
-        except Exception as error:
+        except BaseException as error:
             if is_on(DEBUG):
                 raise
             write(error=explain("attnlab", error)[0])
