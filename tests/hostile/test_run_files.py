@@ -199,7 +199,7 @@ def look_at(folder: Path, run: str) -> None:
     assert "world" in listed.out, "the others are listed all the same"
 
 
-@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize("file", FILES[::2])
 @given(data=st.data())
 @settings(
     max_examples=2,

@@ -118,6 +118,7 @@ def test_memory_that_there_is_not_is_said(
     assert "there is not enough memory for this" in ended.err
 
 
+@pytest.mark.slow
 def test_a_number_of_threads_that_is_none_is_left_to_openmp(tmp_path: Path) -> None:
     """OpenMP may complain in a line of its own; the command goes on."""
     assert shell(tmp_path, f"{ATTNLAB} attention solve select", OMP_NUM_THREADS="abc").code == 0
@@ -173,7 +174,9 @@ def test_ctrl_c_while_a_course_script_loads_its_modules(tmp_path: Path, script: 
     assert (ended.code, ended.err) == (130, f"{name}: stopped by Ctrl-C.\n")
 
 
-@pytest.mark.parametrize("seconds", [0.25, 0.6, 1.2, pytest.param(2.0, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "seconds", [0.25, 0.6, *(pytest.param(s, marks=pytest.mark.slow) for s in (1.2, 2.0))]
+)
 def test_ctrl_c_is_one_line_at_any_moment(tmp_path: Path, seconds: float) -> None:
     started = subprocess.Popen(
         [*ATTNLAB.split(), "attention", "cost"],

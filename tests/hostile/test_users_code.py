@@ -43,6 +43,7 @@ def test_an_exit_deep_in_a_function_fails_its_check(hostile: Hostile) -> None:
     assert "os._exit(0) would end attnlab without a word" in " ".join(done.out.split())
 
 
+@pytest.mark.slow
 def test_a_file_that_closes_the_streams_still_ends_with_a_code(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("import sys\nsys.stdout.close()\nsys.stderr.close()\n")
     assert shell(tmp_path, f"{ATTNLAB} attention show mine.py:Mine").code in (1, 2)
