@@ -239,6 +239,11 @@ def test_a_folder_is_no_settings_file(tmp_path: Path) -> None:
         resolve(Bakery(), file=tmp_path)
 
 
+def test_a_device_is_no_settings_file() -> None:
+    with pytest.raises(UserError, match="cannot read the settings file /dev/zero: it is not a pl"):
+        resolve(Bakery(), file=Path("/dev/zero"))
+
+
 def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "settings.yaml"
     path.write_bytes(b"flour: \xff\n")

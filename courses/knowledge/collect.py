@@ -113,6 +113,14 @@ def main() -> None:
     except SubmissionError as error:
         print(f"collect_submission: {error}", file=sys.stderr)
         sys.exit(2)
+    except OSError as error:
+        print(
+            f"collect_submission: cannot use {error.filename}: {error.strerror}.", file=sys.stderr
+        )
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("collect_submission: stopped by Ctrl-C.", file=sys.stderr)
+        sys.exit(130)
     print(f"{target.name}: {target.stat().st_size:,} bytes. Hand it in.")
 
 

@@ -41,6 +41,7 @@ FORMATS = (".csv", ".tsv", ".jsonl")
 def parser_of(description: str | None) -> argparse.ArgumentParser:
     """Return a parser with the flags of Problem 2."""
     parser = argparse.ArgumentParser(
+        usage="%(prog)s --model_name_or_path MODEL --data_dir DIR --output_dir DIR [OPTIONS]",
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

@@ -139,6 +139,8 @@ def read_file(path: Path, *, whole: Container[str] = ()) -> dict[str, Given]:
     The keys in ``whole`` keep their mapping as one value.
     """
     try:
+        if path.exists() and not (path.is_file() or path.is_dir()):  # a device may never end
+            raise OSError("it is not a plain file")
         root = yaml.compose(path.read_text(encoding="utf-8"), Loader=_Loader)
     except FileNotFoundError:
         raise UserError(f"there is no settings file {path}.") from None

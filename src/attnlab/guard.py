@@ -89,12 +89,16 @@ def explain(program: str, error: BaseException) -> tuple[str, int]:
     if isinstance(error, BrokenPipeError):
         return "", 128 + signal.SIGPIPE  # as head wants it, and as other tools end
     if line := users_line(error):
-        return f"{line} fails: {type(error).__name__}: {message}.", 2
+        return f"{line} fails: {type(error).__name__}{message and f': {message}'}.", 2
     if isinstance(error, OSError):
         return _about_files(error)
+    if isinstance(error, RuntimeError) and message.startswith("Symlink loop from "):  # pathlib
+        return f"cannot use {message.removeprefix('Symlink loop from ')}: it links to itself.", 2
     if isinstance(error, MemoryError) or any(words in message for words in NO_MEMORY):
         more = f" ({message})" if message else ""
         return f"there is not enough memory for this{more}. Choose smaller sizes.", 1
+    if isinstance(error, ValueError) and sys.stdout.closed:
+        return "standard output was closed by code that is not attnlab's.", 1
     if isinstance(error, UnicodeEncodeError):
         text = error.object[max(0, error.start - 40) : error.end + 40]
         return f"{text!r} cannot be written as {error.encoding}: rename it, or use UTF-8.", 2
@@ -103,13 +107,16 @@ def explain(program: str, error: BaseException) -> tuple[str, int]:
 
 def say(program: str, text: str) -> None:
     """Write a message to standard error, whatever it holds; without one, to nobody."""
+    for given in sys.argv:
+        if "\n" in given:  # a name that a user typed does not make a message longer
+            text = text.replace(given, escaped(given))
     lines = text.split("\n")
     if len(lines) > MOST_LINES:
         lines = [*lines[: MOST_LINES - 1], f"… and {len(lines) - MOST_LINES + 1} more lines."]
     shown = "\n".join(_shortened(escaped(line)) for line in lines)
     try:
         print(f"{program}: {shown}", file=sys.stderr, flush=True)
-    except OSError:
+    except (OSError, ValueError):  # ValueError: somebody closed it
         _give_up(sys.stderr)
 
 
@@ -143,7 +150,7 @@ def _about_a_bug(program: str, error: BaseException, message: str) -> str:
 
 
 def _prepare_streams() -> None:
-    """Let any text be printed: a closed stream swallows it, an encoding escapes what it lacks."""
+    """Let any text be printed and read: a closed stream is empty, what is no text is escaped."""
     for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
         stream = getattr(sys, name)
         if stream is None:  # closed; a file opened later must not get its number
@@ -152,7 +159,7 @@ def _prepare_streams() -> None:
                 os.dup2(nowhere, descriptor)
                 os.close(nowhere)
             setattr(sys, name, os.fdopen(descriptor, "r" if name == "stdin" else "w"))
-        elif name != "stdin" and hasattr(stream, "reconfigure"):
+        elif hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
 
 
@@ -165,6 +172,8 @@ def _give_up_broken(stream: Any) -> None:
 
 
 def _give_up(stream: Any) -> None:
+    if stream.closed:
+        return
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)

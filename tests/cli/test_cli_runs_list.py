@@ -247,3 +247,21 @@ def test_paths_are_told_apart_by_what_differs(terminal: Attnlab, tmp_path: Path)
     out = terminal("runs", "diff", "one", "two")[1]
     assert re.search(r"^train +…/one/sent\S+ +…/two/sent\S+$", out, re.MULTILINE)
     assert max(map(len, out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(("bad", "said"), [(3, 3), (5, 3)])
+def test_many_runs_that_cannot_be_read_take_three_lines(
+    attnlab: Attnlab, tmp_path: Path, bad: int, said: int
+) -> None:
+    trained(tmp_path, "good")
+    for number in range(bad):
+        run = trained(tmp_path, f"bad{number}")
+        (run.path / "record.json").write_text("[]")
+        run.path.rename(run.path.with_name(f"bad\n{number}"))  # an escaped line is one line
+    code, out, err = attnlab("runs", "list")
+    assert code == 0
+    assert "good" in out
+    assert len(err.splitlines()) == said
+    assert "runs/bad\\n0/record.json" in err
+    more = "… and 3 more; `attnlab runs check RUN` says what is wrong with one."
+    assert (more in err) == (bad > said)

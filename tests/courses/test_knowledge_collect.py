@@ -5,6 +5,7 @@ import os
 import subprocess
 import zipfile
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from course_files import COURSE, load
@@ -124,3 +125,28 @@ def test_there_is_never_half_a_zip(folder: Path, monkeypatch: pytest.MonkeyPatch
         collect.collect("ada", folder)
     assert (folder / "assignment_ada.zip").read_bytes() == before
     assert [path.name for path in folder.iterdir() if "zip" in path.name] == ["assignment_ada.zip"]
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [
+        (PermissionError(13, "Permission denied", "src/run.py"), 2, "cannot use src/run.py: Perm"),
+        (KeyboardInterrupt(), 130, "stopped by Ctrl-C."),
+    ],
+    ids=["a file without permission", "Ctrl-C"],
+)
+def test_what_ends_it_is_one_line(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    error: BaseException,
+    code: int,
+    words: str,
+) -> None:
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("sys.argv", ["collect.py", "ada"])
+    monkeypatch.setattr(collect, "check", Mock(side_effect=error))
+    with pytest.raises(SystemExit) as end:
+        collect.main()
+    assert end.value.code == code
+    assert capsys.readouterr().err.startswith(f"collect_submission: {words}")

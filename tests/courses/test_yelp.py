@@ -364,3 +364,9 @@ def test_the_data_comes_as_tensors(go: Go) -> None:
     again, _ = mlm.mask_tokens(rows, words, 0.5)
     assert torch.equal(first, again)
     assert not torch.equal(first, second)
+
+
+def test_a_wrong_flag_takes_two_lines(go: Go) -> None:
+    code, _, err = go("classifier.py", "--nonsense")
+    assert (code, len(err.splitlines())) == (2, 2)
+    assert "the following arguments are required: --model_name_or_path" in err

@@ -74,7 +74,7 @@ def test_wrong_values_of_every_flag(hostile: Hostile, path: tuple[str, ...], fla
 @pytest.mark.slow
 @given(words=st.lists(st.text(min_size=1, max_size=20), min_size=1, max_size=4))
 @settings(
-    max_examples=60,
+    max_examples=30,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -19,12 +19,18 @@ READERS = {
     "keys.npy": "attention solve select --keys keys.npy",
     "settings.yaml": "run classify-train --config settings.yaml",
     "mine.py": "attention check mine.py",
+    "mine.ipynb": "attention check mine.ipynb",
     "model.params": "knowledge write model.params prompt --corpus corpus.txt",
     "bert/config.json": "classify train good.csv --model bert",
     "bert/vocab.txt": "classify train good.csv --model bert",
     "runs/one/config.json": "runs show one",
     "assets.yaml": "assets list",
 }
+APART = ("mine.py", "mine.ipynb")
+"""Read by a process of its own, which loads torch."""
+APART_BYTES = ("code",)
+FEWER = 5
+"""The quick test takes every fifth kind of bytes."""
 CONFIG = '{"model_type": "bert", "vocab_size": 5, "hidden_size": 4}'
 
 
@@ -42,6 +48,17 @@ def prepare(name: str, content: bytes) -> list[str]:
 
 @pytest.mark.parametrize("name", READERS)
 def test_hostile_bytes(hostile: Hostile, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each file gets other bytes; all of them in the slow test."""
+    if name == "assets.yaml":
+        monkeypatch.setenv("ATTNLAB_ASSETS", name)
+    some = list(BYTES)[list(READERS).index(name) % FEWER :: FEWER]
+    for kind in APART_BYTES if name in APART else some:
+        hostile(*prepare(name, BYTES[kind]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", READERS)
+def test_all_hostile_bytes(hostile: Hostile, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if name == "assets.yaml":
         monkeypatch.setenv("ATTNLAB_ASSETS", name)
     for content in BYTES.values():
@@ -49,10 +66,10 @@ def test_hostile_bytes(hostile: Hostile, name: str, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", READERS)
+@pytest.mark.parametrize("name", [name for name in READERS if name not in APART])
 @given(content=st.binary(max_size=200) | st.text(max_size=100).map(str.encode))
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 def test_any_bytes(hostile: Hostile, name: str, content: bytes) -> None:
     hostile(*prepare(name, content))

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 from harness import Hostile
+from test_streams import ATTNLAB, shell
 
+MY_ATTENTION = Path(__file__).parents[1] / "my_attention.py"
 ENDINGS = {
     "os": ("import os\nos._exit(3)\n", "os._exit(3) would end attnlab without a word"),
     "from os": ("from os import _exit\n_exit(0)\n", "os._exit(0) would end attnlab"),
@@ -15,8 +17,12 @@ ENDINGS = {
 }
 
 
+APART = pytest.param("attention check mine.py", marks=pytest.mark.slow)
+"""In a process of its own, which loads torch."""
+
+
 @pytest.mark.parametrize("code", ENDINGS.values(), ids=ENDINGS)
-@pytest.mark.parametrize("command", ["attention check mine.py", "attention show mine.py:Mine"])
+@pytest.mark.parametrize("command", [APART, "attention show mine.py:Mine"])
 def test_a_file_that_ends_the_program_is_named(
     hostile: Hostile, command: str, code: tuple[str, str]
 ) -> None:
@@ -35,3 +41,24 @@ def test_an_exit_deep_in_a_function_fails_its_check(hostile: Hostile) -> None:
     done = hostile("attention", "check", "mine.py")
     assert done.code == 1
     assert "os._exit(0) would end attnlab without a word" in " ".join(done.out.split())
+
+
+@pytest.mark.slow
+def test_a_file_that_closes_the_streams_still_ends_with_a_code(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("import sys\nsys.stdout.close()\nsys.stderr.close()\n")
+    assert shell(tmp_path, f"{ATTNLAB} attention show mine.py:Mine").code in (1, 2)
+
+
+@pytest.mark.parametrize("ending", ["raise SystemExit(5)", "import os; os._exit(0)"])
+def test_a_file_that_ends_the_program_in_training_is_named(hostile: Hostile, ending: str) -> None:
+    lines = MY_ATTENTION.read_text(encoding="utf-8")
+    marked = lines.replace("B, T, D = x.shape", f"B, T, D = x.shape; {ending}")
+    Path("mine.py").write_text(marked, encoding="utf-8")
+    Path("corpus.txt").write_text("Ada Lund. Ada Lund was born in Oslo.\n" * 20, encoding="utf-8")
+    words = "knowledge pretrain corpus.txt --attention mine.py:MyAttention --name one"
+    sizes = "--positions none --set model.d_model=12 --set model.n_heads=3 --set model.n_layers=1"
+    done = hostile(*words.split(), *sizes.split(), "--length", "1 step")
+    line = marked[: marked.index(ending)].count("\n") + 1
+    assert done.code == 2
+    assert f"mine.py, line {line} fails: SystemExit" in done.err
+    assert not Path("runs/one/record.json").exists()

@@ -7,7 +7,7 @@ import pytest
 
 from attnlab.errors import DamagedFileError, RunError, UserError
 from attnlab.runs import files
-from attnlab.runs.files import read_json, read_json_lines, replace_file, to_json
+from attnlab.runs.files import read_json, read_json_lines, replace_file, sha256_of, to_json
 
 
 def content_of(folder: Path) -> dict[str, bytes]:
@@ -126,6 +126,13 @@ def test_a_missing_json_file_is_named(tmp_path: Path) -> None:
 def test_a_folder_is_no_json_file(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=rf"^{tmp_path} is a folder\. Name a file in it\.$"):
         read_json(tmp_path)
+
+
+def test_a_pipe_is_no_file_since_it_can_be_read_only_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for read in (read_json, sha256_of):
+        with pytest.raises(UserError, match=r"pipe is not a plain file\. Copy what it holds into"):
+            read(tmp_path / "pipe")
 
 
 def test_the_last_line_is_left_out_if_it_has_no_end(tmp_path: Path) -> None:

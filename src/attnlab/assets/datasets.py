@@ -7,7 +7,7 @@ from attnlab.assets.local import with_local_names
 from attnlab.assets.packages import asset_folder, get_asset
 from attnlab.assets.substitutions import substitute, substitutions
 from attnlab.errors import UserError, did_you_mean
-from attnlab.runs.references import STANDARD_INPUT, FileReference, absolute_path
+from attnlab.runs.references import STANDARD_INPUT, FileReference, absolute_path, from_home
 
 
 class DatasetReference(FileReference):
@@ -47,7 +47,7 @@ def has_split(reference: str, split: str) -> bool:
 
 def get_dataset(reference: str) -> None:
     """Fetch the dataset that a text names; a file must be there already."""
-    if not Path(reference).expanduser().exists():
+    if not from_home(reference).exists():
         substitute(reference)  # tells the user
     name, _ = _parts(reference)
     with with_local_names("data"):
@@ -65,13 +65,13 @@ def splits_of(name: str) -> list[str]:
 
 def _parts(reference: str) -> tuple[str | None, str]:
     """Take ``boolq:dev`` apart; what is a file, or no name of ours, has no name."""
-    if Path(reference).expanduser().exists():
+    if from_home(reference).exists():
         return None, ""
     name, _, split = _instead_of(reference).partition(":")
     return (name, split) if name in names_of("data") else (None, "")
 
 
 def _instead_of(reference: str) -> str:
-    if Path(reference).expanduser().exists():
+    if from_home(reference).exists():
         return reference
     return substitutions().get(reference, reference)

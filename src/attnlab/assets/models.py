@@ -8,7 +8,7 @@ from attnlab.assets.local import with_local_names
 from attnlab.assets.packages import get_asset
 from attnlab.assets.substitutions import substitute, substitutions
 from attnlab.errors import UserError
-from attnlab.runs.references import FileReference, absolute_path
+from attnlab.runs.references import FileReference, absolute_path, from_home
 
 
 class ModelReference(FileReference):
@@ -21,7 +21,7 @@ class ModelReference(FileReference):
 
 def is_folder(name: str) -> bool:
     """Say whether a model is given as its folder, there or not, rather than by its name."""
-    if Path(name).expanduser().is_dir():
+    if from_home(name).is_dir():
         return True
     return name not in substitutions() and not is_hub_name(name)
 
@@ -33,10 +33,10 @@ def find_model(name: str) -> Path:
     Python package carries comes from the package index, where the hub may be out of reach; the hub
     is asked for all else.
     """
-    if Path(name).expanduser().is_dir():
-        return Path(name).expanduser()
+    if from_home(name).is_dir():
+        return from_home(name)
     wanted = substitute(name)
-    folder = Path(wanted).expanduser()
+    folder = from_home(wanted)
     if folder.is_dir():
         return folder
     with with_local_names("model"):

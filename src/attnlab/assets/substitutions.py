@@ -17,6 +17,7 @@ from attnlab.assets.cache import cache_folder
 from attnlab.assets.catalogue import ASSETS
 from attnlab.config import read_file
 from attnlab.errors import UserError
+from attnlab.runs.references import from_home
 
 VARIABLE = "ATTNLAB_ASSETS"
 
@@ -25,7 +26,7 @@ def substitution_file() -> Path | None:
     """Return the file of substitutions, if there is one."""
     chosen = os.environ.get(VARIABLE)
     if chosen:
-        return Path(chosen).expanduser()
+        return from_home(chosen)
     usual = cache_folder() / "assets.yaml"
     return usual if usual.is_file() else None
 
@@ -62,6 +63,6 @@ def substituted_among(names: Iterable[str]) -> dict[str, str]:
 
 def _seen_from(file: Path, target: str) -> str:
     """Write a path so that it is found from any folder; a name stays."""
-    path = (file.parent / Path(target).expanduser()).resolve()
+    path = (file.parent / from_home(target)).resolve()
     looks_like_path = target.startswith((".", "/", "~")) or path.exists()
     return str(path) if looks_like_path and target not in ASSETS else target

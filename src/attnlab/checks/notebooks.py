@@ -65,14 +65,17 @@ def _statements(path: Path) -> Iterator[_Statement]:
 
 def _cells(path: Path) -> Iterator[tuple[str, str]]:
     """Give the code cells with their places; a Python file is one cell."""
-    text = path.read_text(encoding="utf-8")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path} is not UTF-8 at byte {error.start}.") from None
     if path.suffix == ".py":
         yield str(path), text
         return
     try:
         cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
         sources = ["".join(cell["source"]) for cell in cells]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise UserError(f"{path} is no notebook: it holds no JSON with cells.") from None
     for number, source in enumerate(sources, 1):
         if not source.startswith("%%") or source.startswith(("%%time", "%%capture")):

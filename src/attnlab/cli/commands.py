@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 
@@ -13,6 +13,7 @@ from attnlab import __version__
 from attnlab.cli import assets, attention, classify, doctor, knowledge, run, runs
 from attnlab.cli.options import group
 from attnlab.environment import DEBUG, QUIET
+from attnlab.errors import UserError
 from attnlab.guard import escaped
 from attnlab.phases import announce_imports
 
@@ -78,6 +79,8 @@ def parsed_command() -> Iterator[tuple[Any, Any]]:
         sys.exit(end.exit_code)
     except ClickError as error:
         sys.exit(_refuse(error))
+    except typer.Abort as error:
+        _end_at_prompt(error)
 
 
 def _put_first(flag: str) -> None:
@@ -85,6 +88,14 @@ def _put_first(flag: str) -> None:
     if flag in sys.argv[1:]:
         sys.argv.remove(flag)
         sys.argv.insert(1, flag)
+
+
+def _end_at_prompt(error: Exception) -> NoReturn:
+    """Say which of the two ended a question to the user, which typer keeps to itself."""
+    typer.echo(err=True)  # the line of the question
+    if isinstance(error.__context__, KeyboardInterrupt):
+        raise error.__context__
+    raise UserError("standard input ended before an answer; --yes answers for you.") from None
 
 
 def _refuse(error: Any) -> int:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from attnlab.cli.options import AsJson, RunsFolder, complete_run, group
-from attnlab.cli.show import print_json, print_view, say_next
+from attnlab.cli.show import print_json, print_view, say_next, say_problems
 from attnlab.errors import UserError
 
 app = group("Look at what was run.")
@@ -69,8 +69,7 @@ def list_(
     else:
         print_view(lines_view(lines, unfold=unfold or show_all or bool(study) or bool(wanted)))
         say_next(f"attnlab runs show {lines[0].name}")
-    for problem in found.problems:
-        typer.echo(f"attnlab: {problem}", err=True)
+    say_problems(found.problems)
 
 
 @app.command(epilog="Example: attnlab runs show knowledge-demo-1a2b3c4d")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from attnlab.environment import process_rank
+from attnlab.guard import MOST_LINES, escaped, say
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -30,6 +31,15 @@ def print_view(view: "RenderableType") -> None:
     from attnlab.console import Console
 
     Console().print(view)
+
+
+def say_problems(problems: list[str]) -> None:
+    """Say what is wrong with some runs among others, one line each; of many, the first ones."""
+    shown = problems if len(problems) <= MOST_LINES else problems[: MOST_LINES - 1]
+    for problem in shown:
+        say("attnlab", escaped(problem))
+    if left := len(problems) - len(shown):
+        say("attnlab", f"… and {left} more; `attnlab runs check RUN` says what is wrong with one.")
 
 
 def say_next(command: str) -> None:

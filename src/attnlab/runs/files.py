@@ -4,6 +4,7 @@ import hashlib
 import json
 import math
 import os
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,8 +32,14 @@ def naming_the_path(path: Path) -> Iterator[None]:
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Turn an operating-system error into one that says which file cannot be read."""
+    """Turn an operating-system error into one that says which file cannot be read.
+
+    A pipe is refused: we hash a file and read it, and the second time a pipe is empty.
+    """
     try:
+        mode = path.stat().st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            raise UserError(f"{path} is not a plain file. Copy what it holds into one.")
         yield
     except FileNotFoundError:
         raise UserError(f"there is no file {path}.") from None

@@ -38,8 +38,13 @@ def absolute_path(path: str) -> str:
 
     A link keeps its name, which says what format the file has; the folders before it are resolved.
     """
-    given = Path(os.path.expanduser(path))  # noqa: PTH111 - leaves an unknown ~user as it is
+    given = from_home(path)
     return str(given.parent.resolve() / given.name)
+
+
+def from_home(path: str) -> Path:
+    """Put the home folder in place of ``~``; an unknown ~user stays, as in a shell."""
+    return Path(os.path.expanduser(path))  # noqa: PTH111 - pathlib raises RuntimeError
 
 
 def absolute_settings(settings: Settings, runs: Path) -> Settings:

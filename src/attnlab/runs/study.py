@@ -108,7 +108,7 @@ class Study:
             folder.mkdir(exist_ok=True)
         for cell, config in cells:
             file = folder / f"{cell['name']}.yaml"
-            if not file.exists() or file.read_bytes() != config.encode():
+            if not file.is_file() or file.read_bytes() != config.encode():
                 replace_file(file, config.encode())
         content = read_study(self.path)
         planned = [dict(cell) for cell, _ in cells]

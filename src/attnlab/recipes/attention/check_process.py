@@ -15,9 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from attnlab.checks.findings import Finding, Observer
-from attnlab.environment import QUIET
+from attnlab.environment import DEBUG, QUIET, is_on
 from attnlab.errors import UserError
+from attnlab.guard import explain
 from attnlab.phases import phase
+from attnlab.runs.files import reading
 
 Report = dict[str, list[Finding]]
 POLL_SECONDS = 0.05
@@ -28,6 +30,8 @@ def check_file_apart(
     file: Path, *, only: Collection[str] = (), like: str | None = None, seconds: float = 60.0
 ) -> Report:
     """Check a file as ``check.check_file`` does, for so many seconds at most."""
+    with reading(file):  # loading torch to find no file would take seconds
+        pass
     request = json.dumps({"file": str(file), "only": list(only), "like": like})
     with tempfile.TemporaryDirectory() as folder:
         notes = Path(folder, "notes.jsonl")
@@ -116,8 +120,10 @@ def _note_findings(notes: Path, request: str) -> None:
             asked = json.loads(request)
             file = Path(asked.pop("file"))
             check_file(file, **asked, observe=observe)
-        except UserError as error:
-            write(error=str(error))
+        except BaseException as error:
+            if is_on(DEBUG):
+                raise
+            write(error=explain("attnlab", error)[0])
         else:
             write(end=True)
 
