@@ -31,6 +31,7 @@ DEMO = [
 RUNS = ["majority", "questions-alone", "recall", "synthesizer"]
 
 
+@pytest.mark.slow
 def test_a_demo_compares_four_runs_and_shows_the_same_when_asked_again(
     attnlab: Attnlab, tmp_path: Path
 ) -> None:

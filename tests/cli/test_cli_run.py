@@ -18,6 +18,7 @@ from small_jobs import SETTINGS, name_of, write_inputs
 pytestmark = pytest.mark.precision
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short_answers")
 def test_every_job_is_run_by_its_name_and_shown_again(attnlab: Attnlab, tmp_path: Path) -> None:
     assert SETTINGS.keys() == JOBS.keys(), "a new job belongs into this test"
@@ -103,6 +104,7 @@ def test_a_cell_that_was_run_by_its_command_is_taken_up_by_its_study(
     assert (done.code, done.err) == (0, ""), "nothing was trained again"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short_answers")
 def test_what_is_finished_is_shown_when_its_files_are_gone(
     attnlab: Attnlab, tmp_path: Path

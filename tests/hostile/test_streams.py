@@ -134,6 +134,7 @@ def test_a_rank_beyond_the_processes_and_a_width_that_is_none(tmp_path: Path) ->
     )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become nobody")
 def test_files_without_permission_are_named(tmp_path: Path) -> None:
     closed = Path(f"/tmp/{tmp_path.name}-closed")
