@@ -33,7 +33,7 @@ class _Model(nn.Module):
         pretrained = read_bert(find_model(name))
         model = cls(pretrained.size, *([] if num_labels is None else [num_labels]))
         load_pretrained(model.net, pretrained)
-        model.pretrained = pretrained.keeping()  # no tensors: the model has its own
+        model.pretrained = pretrained.released()  # no tensors: the model has its own
         return model
 
     def save_pretrained(self, folder: str) -> None:

@@ -5,6 +5,7 @@ text a token belongs to, and ``padding`` is True where there is a token (None: e
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import cast
 
 import torch
@@ -17,6 +18,8 @@ from attnlab.attention.contract import AttentionMask, check_length
 from attnlab.attention.functional import merge_heads, split_heads
 from attnlab.attention.variants.dot_product import DotProduct
 from attnlab.dropout import Dropout
+from attnlab.models.activations import Part, activations
+from attnlab.models.encoder import SequenceClassifier
 from attnlab.models.sizes import BertSize
 
 Padding = Bool[Tensor, "B T"] | None
@@ -141,8 +144,10 @@ class MaskedHead(nn.Module):
         return F.linear(self.norm(self.activation(self.transform(hidden))), words, self.bias)
 
 
-class BertForSequenceClassification(nn.Module):
+class BertForSequenceClassification(SequenceClassifier):
     """[CLS] → dropout → linear, as in the yelp course; ``pooler`` adds transformers' pooler."""
+
+    output = "classifier.weight"
 
     def __init__(self, size: BertSize, n_classes: int, *, pooler: bool = False) -> None:
         super().__init__()
@@ -151,16 +156,30 @@ class BertForSequenceClassification(nn.Module):
         self.classifier = nn.Linear(size.d_model, n_classes)
         initialize(self, size)
 
-    def forward(
+    def summary(
         self, tokens: Int[Tensor, "B T"], types: Int[Tensor, "B T"], padding: Padding = None
-    ) -> Float[Tensor, "B C"]:
-        """Return the scores of the classes."""
-        return self.tell(self.body.summary(tokens, types, padding))
+    ) -> Float[Tensor, "B D"]:
+        """Return the first token's vector, pooled if there is a pooler."""
+        return self.body.summary(tokens, types, padding)
 
     def tell(self, summary: Float[Tensor, "B D"]) -> Float[Tensor, "B C"]:
         """Return the scores of the classes, given the body's summary of each text."""
         scores: Tensor = self.classifier(self.dropout(summary))
         return scores
+
+    def table_owner(self) -> nn.Module | None:
+        """The rows of tokens that do not occur may be left out: nothing else reads them."""
+        return self.body.embeddings
+
+    def activations(self, labelled: Part, masked: Part | None = None) -> int:
+        """Count the numbers that backpropagation keeps at least."""
+        size, attention = self.body.size, cast("Layer", self.body.layers[0]).attn
+        # the last layer computes the first token alone
+        without_last = replace(size, n_layers=size.n_layers - 1)
+        count = activations(without_last, attention, labelled, vocab_size=0)
+        if masked:
+            count += activations(size, attention, masked, vocab_size=size.vocab_size)
+        return count
 
 
 class FillsIn:

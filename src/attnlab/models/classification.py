@@ -10,7 +10,8 @@ from torch import Tensor
 from attnlab.data.batches import IGNORED
 from attnlab.data.epochs import Epochs
 from attnlab.data.text_batches import JointBatch, TextRow, collate_texts
-from attnlab.models.bert import BertForCLSMLM, BertForSequenceClassification
+from attnlab.models.bert import BertForCLSMLM
+from attnlab.models.encoder import SequenceClassifier
 from attnlab.phases import phase
 from attnlab.training.parameter_groups import ParameterGroups
 from attnlab.training.task import Evaluation, Term
@@ -28,7 +29,7 @@ class Classification:
 
     def __init__(
         self,
-        model: BertForSequenceClassification,
+        model: SequenceClassifier,
         labelled: Epochs[TextRow],
         *,
         unlabelled: Epochs[TextRow] | None = None,
@@ -63,8 +64,7 @@ class Classification:
         terms = {}
         labelled, unlabelled = (part.streams.get(name) for name in (CLASSES, MASKED))
         if labelled and labelled.weight:
-            first = self.model.body.summary(labelled.tokens, labelled.types, labelled.padding)
-            scores = self.model.tell(first)
+            scores = self.model(labelled.tokens, labelled.types, labelled.padding)
             total = F.cross_entropy(scores, labelled.targets[:, 0], reduction="sum")
             terms[CLASSES] = Term(total, labelled.weight)
         if unlabelled and unlabelled.weight:
@@ -78,12 +78,10 @@ class Classification:
 
     def parameter_groups(self) -> ParameterGroups:
         """The classifier belongs with the embeddings: it is no matrix inside the model."""
-        return ParameterGroups.of(self.model, embeddings=["classifier.weight"])
+        return ParameterGroups.of(self.model, embeddings=[self.model.output])
 
 
-def class_probabilities(
-    model: BertForSequenceClassification, rows: Sequence[TextRow]
-) -> Float[Tensor, "N C"]:
+def class_probabilities(model: SequenceClassifier, rows: Sequence[TextRow]) -> Float[Tensor, "N C"]:
     """Return how likely each class is for each text, in the order given; texts of like length go
     through the model together.
     """

@@ -8,6 +8,7 @@ gradient; with one, the table stays whole.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 import torch
@@ -15,7 +16,6 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from attnlab.data.text_batches import TextRow
-from attnlab.models.bert import Bert
 
 
 @dataclass(frozen=True)
@@ -34,14 +34,16 @@ class CompactEmbedding:
         """Name the tokens of texts by their rows in the small table."""
         return [replace(row, tokens=np.searchsorted(self.ids, row.tokens).tolist()) for row in rows]
 
-    def shrink(self, body: Bert) -> None:
-        """Take the other rows out of a model's table."""
-        table = body.embeddings.words.weight.detach()[torch.from_numpy(self.ids)]
-        body.embeddings.words = nn.Embedding(len(table), table.shape[1], _weight=table)
+    def shrink(self, owner: nn.Module) -> Float[Tensor, "V D"]:
+        """Take the other rows out of the table ``words`` of a module; return the whole table."""
+        whole = cast("nn.Embedding", owner.words).weight.detach()
+        table = whole[torch.from_numpy(self.ids)]
+        owner.words = nn.Embedding(len(table), table.shape[1], _weight=table)
+        return whole
 
-    def grow(self, body: Bert, whole: Float[Tensor, "V D"]) -> None:
-        """Put a model's table back into the whole one, whose other rows are as they were."""
-        learned = body.embeddings.words.weight.detach()
+    def grow(self, owner: nn.Module, whole: Float[Tensor, "V D"]) -> None:
+        """Put the table back into the whole one, whose other rows are as they were."""
+        learned = cast("nn.Embedding", owner.words).weight.detach()
         table = whole.to(learned, copy=True)
         table[torch.from_numpy(self.ids)] = learned
-        body.embeddings.words = nn.Embedding(len(table), table.shape[1], _weight=table)
+        owner.words = nn.Embedding(len(table), table.shape[1], _weight=table)

@@ -1,10 +1,8 @@
-"""Fine-tuning: train a pretrained BERT to classify, optionally with masked text."""
+"""Fine-tuning: train a pretrained encoder to classify, optionally with masked text."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
 from rich.console import Console
 
@@ -12,14 +10,13 @@ from attnlab.assets.models import find_model
 from attnlab.assets.substitutions import substituted_among
 from attnlab.data.epochs import Epochs
 from attnlab.data.text_batches import TextRow
+from attnlab.data.text_tokenizer import MaskingTokenizer
 from attnlab.errors import UserError
 from attnlab.evaluation.metrics import ACCURACY
-from attnlab.models.activations import Part, activations, need_memory_for_step
-from attnlab.models.bert import Layer
-from attnlab.models.bert_format import Pretrained, read_bert, write_bert
-from attnlab.models.bert_names import TABLE, hub_name
+from attnlab.models.activations import Part, need_memory_for_step
 from attnlab.models.classification import Classification
 from attnlab.models.compact_embedding import CompactEmbedding
+from attnlab.models.encoder import EncoderCheckpoint, open_checkpoint
 from attnlab.phases import phase
 from attnlab.recipes.classify.classifier import Classifier, check_fits, new_classifier
 from attnlab.recipes.classify.settings import MODEL, ClassifySettings
@@ -71,34 +68,43 @@ class FineTuning:
     def __init__(
         self,
         settings: ClassifySettings,
-        pretrained: Pretrained,
+        checkpoint: EncoderCheckpoint,
         texts: ClassifyTexts,
         session: Session,
     ) -> None:
         """Put a classifier on the pretrained body, and cut all texts into tokens."""
         self.settings, self.texts, self.session = settings, texts, session
-        check_fits(pretrained, settings, texts)
+        check_fits(checkpoint, settings, texts)
         self.classifier, self.fresh = new_classifier(
-            pretrained,
-            texts.classes,
-            max_len=settings.max_len,
-            fills_in=bool(texts.unlabelled),
-            pooler=settings.pooler,
-            seed=settings.training.seed,
+            checkpoint, texts.classes, settings, fills_in=bool(texts.unlabelled)
         )
-        self.rows, self.used = _rows(self.classifier, texts)
-        # the export puts the rows that were left out back from there
-        self.pretrained = pretrained.keeping(TABLE) if self.used else pretrained.keeping()
+        self.checkpoint = checkpoint.released()
+        self.rows = _rows(self.classifier, texts)
+        self._make_table_whole = self._leave_out_unused_rows()
+
+    def _leave_out_unused_rows(self) -> Callable[[], None]:
+        """Keep only the tokens that occur, until what is returned is called."""
+        owner = self.classifier.model.table_owner()
+        if owner is None or self.texts.unlabelled:  # a head that scores every token needs them all
+            return lambda: None
+        used = CompactEmbedding.of(*self.rows.values())
+        whole = used.shrink(owner)
+        self.rows = {split: used.renumbered(some) for split, some in self.rows.items()}
+        return lambda: used.grow(owner, whole)
 
     def task(self) -> Classification:
         """Return what the loop trains."""
         if self.fresh:
-            parts = sorted({hub_name(name).rpartition(".")[0] for name in self.fresh})
+            parts = sorted({name.rpartition(".")[0] for name in self.fresh})
             what = "new classifier head" if "classifier" in parts else "new layers"
             self.session.say(f"{what}: {self.settings.model} has no {', '.join(parts)}")
         settings, unlabelled = self.settings, self.texts.unlabelled
         labelled = labelled_stream(self.rows["train"], settings)
-        masked = masked_stream(unlabelled, self.classifier.words, settings) if unlabelled else None
+        masked = None
+        if unlabelled:
+            tokenizer = self.classifier.tokenizer
+            assert isinstance(tokenizer, MaskingTokenizer), "check_fits refuses the others"
+            masked = masked_stream(unlabelled, tokenizer, settings)
         self._need_memory(labelled, masked)
         return Classification(
             self.classifier.model,
@@ -110,17 +116,14 @@ class FineTuning:
 
     def _need_memory(self, labelled: Epochs[TextRow], masked: Epochs[TextRow] | None) -> None:
         """Refuse batches that cannot be trained on in this memory."""
-        settings, body = self.settings, self.classifier.model.body
+        settings = self.settings
         n_parts = settings.training.accumulate * self.session.processes.size
-        part, layer = Part.of(labelled.largest_batch(), n_parts), cast("Layer", body.layers[0])
-        # the last layer computes the first token alone
-        size = replace(body.size, n_layers=body.size.n_layers - 1)
-        count = activations(size, layer.attn, part, vocab_size=0)
+        part, read = Part.of(labelled.largest_batch(), n_parts), None
         if masked:
             batch = masked.largest_batch()
             n_scored = int(settings.masked.share * sum(map(len, batch)))
             read = Part.of(batch, n_parts, n_scored=n_scored)
-            count += activations(body.size, layer.attn, read, vocab_size=body.size.vocab_size)
+        count = self.classifier.model.activations(part, read)
         setting = f"batch_size = {settings.batch_size}"
         need_memory_for_step(count, part, self.session, setting=setting)
 
@@ -144,9 +147,8 @@ class FineTuning:
                 split: classifier.answers(examples, self.rows[split])
                 for split, examples in texts.eval_splits.items()
             }
-        if self.used:
-            self.used.grow(classifier.model.body, self.pretrained.tensors[TABLE])
-        write_bert(classifier.model, self.pretrained, run.path / MODEL, classes=texts.classes)
+        self._make_table_whole()
+        self.checkpoint.write(classifier.model, run.path / MODEL, classes=texts.classes)
         # with one evaluation, after the last step, there was nothing to choose among
         chose = "dev" in self.rows and self.settings.training.evaluate_every > 0
         close_run(
@@ -194,28 +196,21 @@ def _origin_of_dev(texts: ClassifyTexts) -> str:
     return texts.notes.get("dev", "given") if "dev" in texts.eval_splits else "none"
 
 
-def _read_model(name: str, session: Session) -> Pretrained:
+def _read_model(name: str, session: Session) -> EncoderCheckpoint:
     """Find a model and read it; a run resumes only with the model it began with."""
-    pretrained = read_bert(Path(session.processes.from_lead(lambda: str(find_model(name)))))
-    session.insist("base", pretrained.sha256, what=f"the model {name}")
-    record = pretrained.folder.parent / RECORD
+    found = open_checkpoint(Path(session.processes.from_lead(lambda: str(find_model(name)))))
+    session.insist("base", found.sha256, what=f"the model {name}")
+    record = found.folder.parent / RECORD
     if record.is_file():  # of the run that trained it: its rows count as seen
         session.resolve_once(START_RECORD, lambda: sha256_of(record))
-    return pretrained
+    return found
 
 
-def _rows(
-    classifier: Classifier, texts: ClassifyTexts
-) -> tuple[Mapping[str, Sequence[TextRow]], CompactEmbedding | None]:
-    """Cut the texts of every split into tokens; also say which rows of the table they need."""
+def _rows(classifier: Classifier, texts: ClassifyTexts) -> dict[str, Sequence[TextRow]]:
+    """Cut the texts of every split into tokens."""
     splits = {"train": texts.train, **texts.eval_splits}
     with phase(f"tokenizing {sum(map(len, splits.values())):,} texts"):
-        rows: Mapping[str, Sequence[TextRow]] = {
+        return {
             split: [classifier.row(example) for example in examples]
             for split, examples in splits.items()
         }
-    if texts.unlabelled:
-        return rows, None  # a head that scores every token needs the whole table
-    used = CompactEmbedding.of(*rows.values())
-    used.shrink(classifier.model.body)
-    return {split: used.renumbered(some) for split, some in rows.items()}, used
