@@ -187,6 +187,29 @@ def test_while_it_learns_no_second_copy_of_the_model_is_held(
     assert held == [set()]
 
 
+def test_a_share_set_aside_as_test_is_always_the_same_and_never_trained_on(
+    settings: ClassifySettings,
+) -> None:
+    whole = read_texts(replace(settings, dev=""))
+    some = read_texts(replace(settings, dev="", test_share=0.2))
+    other = read_texts(
+        replace(settings, dev="", test_share=0.2, training=replace(TRAINING, seed=1))
+    )
+    test = [example.id for example in some.eval_splits["test"]]
+    assert len(test) == 12
+    assert test == [example.id for example in other.eval_splits["test"]]
+    kept = {example.id for split in (some.train, some.eval_splits["dev"]) for example in split}
+    assert kept.isdisjoint(test)
+    known = {example.id for split in (whole.train, whole.eval_splits["dev"]) for example in split}
+    assert kept | set(test) == known
+    assert some.notes["test"] == "20 % of train.csv set aside, not trained on"
+    both = replace(settings, test=settings.dev, test_share=0.2)
+    with pytest.raises(
+        UserError, match=r"test_share = 0\.2 sets training texts aside as test, but"
+    ):
+        train.need_texts_and_model(both)
+
+
 def test_few_labels_are_of_every_class_and_differ_by_seed(settings: ClassifySettings) -> None:
     few = replace(settings, labels=10)
     texts = read_texts(few)

@@ -30,6 +30,7 @@ TEXTS = [
     PathFlag("dev"),
     Flag("dev_share"),
     PathFlag("test"),
+    Flag("test_share"),
     *COLUMNS,
     Flag("model", metavar="MODEL", complete=complete_model),
     PathFlag("masked.text", name="mlm-text"),

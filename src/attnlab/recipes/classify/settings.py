@@ -56,7 +56,10 @@ class ClassifySettings:
     dev_share: Annotated[float, Interval(ge=0, le=0.5)] = 0.1
     """Share of the training texts to set aside as dev if there is no other; 0 trains on all."""
     test: Annotated[str, DatasetReference()] = ""
-    """File of text, with or without labels; evaluated once, at the end."""
+    """File of text, with or without labels; evaluated once, at the end. Without one, the dataset's
+    own test."""
+    test_share: Annotated[float, Interval(ge=0, le=0.5)] = 0.0
+    """Share of the training texts to set aside as test if there is no other: always the same."""
     columns: tuple[str, ...] = ()
     """Columns of .csv and .tsv files, if neither a header nor their number identifies them: label,
     text, pair, or - to skip one."""
