@@ -37,11 +37,17 @@ class CompactEmbedding:
     def shrink(self, body: Bert) -> None:
         """Take the other rows out of a model's table."""
         table = body.embeddings.words.weight.detach()[torch.from_numpy(self.ids)]
-        body.embeddings.words = nn.Embedding(len(table), table.shape[1], _weight=table)
+        body.embeddings.words = _like(body.embeddings.words, table)
 
     def grow(self, body: Bert, whole: Float[Tensor, "V D"]) -> None:
         """Put a model's table back into the whole one, whose other rows are as they were."""
         learned = body.embeddings.words.weight.detach()
         table = whole.to(learned, copy=True)
         table[torch.from_numpy(self.ids)] = learned
-        body.embeddings.words = nn.Embedding(len(table), table.shape[1], _weight=table)
+        body.embeddings.words = _like(body.embeddings.words, table)
+
+
+def _like(embedding: nn.Embedding, table: Float[Tensor, "N D"]) -> nn.Embedding:
+    """Return an embedding of other rows, which is frozen if the old one is."""
+    frozen = not embedding.weight.requires_grad
+    return nn.Embedding(len(table), table.shape[1], _weight=table, _freeze=frozen)
