@@ -1,10 +1,13 @@
 """Leaving unused rows of the table out changes no number."""
 
 import numpy as np
+import pytest
 import torch
 import torch.nn.functional as F
+from torch import Tensor, nn
 
 from attnlab.data.text_batches import TextRow, collate_texts
+from attnlab.models import compact_embedding
 from attnlab.models.bert import BertForSequenceClassification
 from attnlab.models.compact_embedding import CompactEmbedding
 from small_bert import small_size
@@ -47,3 +50,28 @@ def test_training_on_the_rows_that_occur_gives_the_same_weights() -> None:
     assert torch.equal(small.body.embeddings.words.weight[unused], table[unused])
     moved = small.body.embeddings.words.weight[torch.tensor([2, 9])] != table[[2, 9]]
     assert bool(moved.any())
+
+
+@pytest.mark.parametrize("frozen", [True, False])
+def test_a_table_stays_frozen_or_trainable_as_it_was(frozen: bool) -> None:
+    model = new_model()
+    embeddings = model.body.embeddings
+    embeddings.words.requires_grad_(not frozen)
+    table = embeddings.words.weight.detach().clone()
+    used = CompactEmbedding.of(ROWS)
+    used.shrink(model.body.embeddings)
+    assert embeddings.words.weight.requires_grad is not frozen
+    used.grow(model.body.embeddings, table)
+    assert embeddings.words.weight.requires_grad is not frozen
+    assert torch.equal(embeddings.words.weight, table)
+
+
+def test_a_new_table_that_forgets_to_be_frozen_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mutant: a plain nn.Embedding, whose weight has a gradient."""
+
+    def plain(_: nn.Embedding, table: Tensor) -> nn.Embedding:
+        return nn.Embedding(len(table), table.shape[1], _weight=table)
+
+    monkeypatch.setattr(compact_embedding, "_like", plain)
+    with pytest.raises(AssertionError):
+        test_a_table_stays_frozen_or_trainable_as_it_was(frozen=True)

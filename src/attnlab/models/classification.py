@@ -9,7 +9,7 @@ from torch import Tensor
 
 from attnlab.data.batches import IGNORED
 from attnlab.data.epochs import Epochs
-from attnlab.data.text_batches import JointBatch, TextRow, collate_texts
+from attnlab.data.text_batches import JointBatch, TextBatch, TextRow, collate_texts
 from attnlab.models.bert import BertForCLSMLM
 from attnlab.models.encoder import SequenceClassifier
 from attnlab.phases import phase
@@ -85,15 +85,28 @@ def class_probabilities(model: SequenceClassifier, rows: Sequence[TextRow]) -> F
     """Return how likely each class is for each text, in the order given; texts of like length go
     through the model together.
     """
-    device = next(model.parameters()).device
+
+    def likely(batch: TextBatch) -> Float[Tensor, "B C"]:
+        scores: Tensor = model(batch.tokens, batch.types, batch.padding)
+        return scores.cpu().double().softmax(-1)
+
+    return for_each_text(likely, rows, device=next(model.parameters()).device)
+
+
+def for_each_text(
+    compute: Callable[[TextBatch], Float[Tensor, "B K"]],
+    rows: Sequence[TextRow],
+    *,
+    device: torch.device,
+    what: str = "answering",
+) -> Float[Tensor, "N K"]:
+    """Compute something for each text, in the order given; texts of like length go together."""
     order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
     found = []
-    with phase("answering", total=len(rows)) as answering:
+    with phase(what, total=len(rows)) as answering:
         for start in range(0, len(order), ASKED_AT_ONCE):
             some = [rows[i] for i in order[start : start + ASKED_AT_ONCE]]
-            batch = collate_texts(some).to(device)
-            scores = model(batch.tokens, batch.types, batch.padding)
-            found.append(scores.cpu().double().softmax(-1))
+            found.append(compute(collate_texts(some).to(device)).cpu())
             answering.advance(len(some))
     table = torch.cat(found)
     return torch.empty_like(table).index_copy(0, torch.tensor(order), table)

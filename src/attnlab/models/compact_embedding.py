@@ -36,14 +36,21 @@ class CompactEmbedding:
 
     def shrink(self, owner: nn.Module) -> Float[Tensor, "V D"]:
         """Take the other rows out of the table ``words`` of a module; return the whole table."""
-        whole = cast("nn.Embedding", owner.words).weight.detach()
-        table = whole[torch.from_numpy(self.ids)]
-        owner.words = nn.Embedding(len(table), table.shape[1], _weight=table)
+        words = cast("nn.Embedding", owner.words)
+        whole = words.weight.detach()
+        owner.words = _like(words, whole[torch.from_numpy(self.ids)])
         return whole
 
     def grow(self, owner: nn.Module, whole: Float[Tensor, "V D"]) -> None:
         """Put the table back into the whole one, whose other rows are as they were."""
-        learned = cast("nn.Embedding", owner.words).weight.detach()
+        words = cast("nn.Embedding", owner.words)
+        learned = words.weight.detach()
         table = whole.to(learned, copy=True)
         table[torch.from_numpy(self.ids)] = learned
-        owner.words = nn.Embedding(len(table), table.shape[1], _weight=table)
+        owner.words = _like(words, table)
+
+
+def _like(embedding: nn.Embedding, table: Float[Tensor, "N D"]) -> nn.Embedding:
+    """Return an embedding of other rows, which is frozen if the old one is."""
+    frozen = not embedding.weight.requires_grad
+    return nn.Embedding(len(table), table.shape[1], _weight=table, _freeze=frozen)
