@@ -253,20 +253,20 @@ def test_a_wrong_merge_is_noticed(
             lambda: gpt(attention="synthesizer"),
             "ia3",
             {},
-            r"'ia3' acts on linear layers, but as its key projection the attention Synthesizer has"
+            r"'ia3' acts on linear layers, but as its key projection Synthesizer has"
             r" none\. Choose other targets, or another method\.",
         ),
         (
             lambda: gpt(attention="mlp_projection"),
             "lora",
             {},
-            r"as its query projection the attention MlpProjection has a Sequential there",
+            r"as its query projection MlpProjection has a Sequential there",
         ),
         (
             lambda: BertForMaskedLanguageModel(SMALL),
             "lora",
             {},
-            r"a BERT that classifies or of a GPT, which a BertForMaskedLanguageModel does not have",
+            r"a model that classifies or of a GPT, which a BertForMaskedLanguageModel does not",
         ),
         (bert, "lora", {"rank": 0}, r"'lora': option rank = 0 is not possible: input should be"),
         (bert, "lora", {"ranks": 2}, r"'lora' has no option 'ranks'\. Did you mean 'rank'\? It"),

@@ -19,6 +19,14 @@ from attnlab.errors import UserError
 
 app = group("Fine-tune a pretrained encoder to classify text.")
 
+
+def complete_tuning(incomplete: str) -> list[str]:
+    """Offer the tuning methods to the shell."""
+    from attnlab.tuning import TUNING
+
+    return [name for name in TUNING.names() if name.startswith(incomplete)]
+
+
 COLUMNS = [
     Flag("columns", metavar="NAMES"),
     Flag("text_column", metavar="NAME"),
@@ -33,6 +41,7 @@ TEXTS = [
     Flag("test_share"),
     *COLUMNS,
     Flag("model", metavar="MODEL", complete=complete_model),
+    Flag("tuning.name", name="tuning", metavar="METHOD", complete=complete_tuning),
     PathFlag("masked.text", name="mlm-text"),
     Flag("max_len"),
     Flag("batch_size"),

@@ -122,9 +122,16 @@ class Pretrained:
         """Return it without its tensors: a model has copies of its own."""
         return replace(self, tensors={})
 
-    def write(self, model: nn.Module, folder: Path, *, classes: Sequence[str]) -> None:
+    def write(
+        self,
+        model: nn.Module,
+        folder: Path,
+        *,
+        classes: Sequence[str],
+        without: Collection[str] = (),
+    ) -> None:
         """Write a trained model as transformers would."""
-        write_bert(model, self, folder, classes=classes)
+        write_bert(model, self, folder, classes=classes, without=without)
 
 
 def read_bert(folder: Path) -> Pretrained:
@@ -219,13 +226,19 @@ def load_pretrained(
 
 
 def write_bert(
-    model: nn.Module, pretrained: Pretrained, folder: Path, *, classes: Collection[str] = ()
+    model: nn.Module,
+    pretrained: Pretrained,
+    folder: Path,
+    *,
+    classes: Collection[str] = (),
+    without: Collection[str] = (),
 ) -> None:
     """Write a model trained from a checkpoint as transformers would; both can open it."""
     size = pretrained.size
     with naming_the_path(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    tensors = {hub_name(name): value for name, value in model.state_dict().items()}
+    plain = {name: value for name, value in model.state_dict().items() if name not in without}
+    tensors = {hub_name(name): value for name, value in plain.items()}
     tensors = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
     # transformers' classifier reads a pooler: ours without one is no such model
     pooled, masked = "bert.pooler.dense.weight" in tensors, "cls.predictions.bias" in tensors

@@ -5,7 +5,7 @@ A folder in the hub's layout is opened as an ``EncoderCheckpoint``. It has a tok
 ``bert`` is ours, in plain PyTorch; the others are those of transformers (``models/hub.py``).
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -28,6 +28,8 @@ class SequenceClassifier(nn.Module):
 
     output: str
     """Name of the head's last matrix, which scores the classes."""
+    is_cut: bool = True
+    """Whether the head is what ``tell`` does, so that it can be trained by itself."""
 
     def summary(
         self,
@@ -107,8 +109,18 @@ class EncoderCheckpoint(Protocol):
     def released(self) -> "EncoderCheckpoint":
         """Return it without its tensors, once a model has its own."""
 
-    def write(self, model: nn.Module, folder: Path, *, classes: Sequence[str]) -> None:
-        """Write a trained model as transformers would; both can open it."""
+    def write(
+        self,
+        model: nn.Module,
+        folder: Path,
+        *,
+        classes: Sequence[str],
+        without: Collection[str] = (),
+    ) -> None:
+        """Write a trained model as transformers would, but for some parameters; both can open it.
+
+        ``without`` names what tuning has added to the model.
+        """
 
 
 @phase("loading the model")

@@ -5,7 +5,7 @@ sizes are translated here and nowhere else. transformers is loaded when a model 
 """
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
@@ -93,6 +93,7 @@ class HubClassifier(SequenceClassifier):
         super().__init__()
         self.net, self.pad, self.reads_types = net, pad, reads_types
         self.family = FAMILIES.get(str(cast("Any", net).config.model_type))
+        self.is_cut = self.family is not None
         self.output = f"net.{self.family.output if self.family else _last_matrix(net)}"
 
     def summary(
@@ -204,12 +205,21 @@ class HubCheckpoint:
         """Return it without its tensors: a model has copies of its own."""
         return replace(self, tensors={})
 
-    def write(self, model: nn.Module, folder: Path, *, classes: Sequence[str]) -> None:
+    def write(
+        self,
+        model: nn.Module,
+        folder: Path,
+        *,
+        classes: Sequence[str],
+        without: Collection[str] = (),
+    ) -> None:
         """Write a trained model as transformers does, with the tokenizer's own files."""
         assert isinstance(model, HubClassifier)
         assert len(classes) == len(self.config.id2label)
+        left_out = {name.removeprefix("net.") for name in without}
+        tensors = {n: t for n, t in model.net.state_dict().items() if n not in left_out}
         with naming_the_path(folder):
-            cast("Any", model.net).save_pretrained(folder)
+            cast("Any", model.net).save_pretrained(folder, state_dict=tensors)
             for name in TOKENIZER_FILES:
                 if (self.folder / name).is_file():
                     replace_file(folder / name, (self.folder / name).read_bytes())

@@ -211,6 +211,8 @@ class Record(TypedDict):
     leak: NotRequired[Leak | None]
     classes: NotRequired[list[str]]
     begun_afresh: NotRequired[list[str]]
+    tuning: NotRequired[str]
+    n_trainable: NotRequired[Count]
     has_pairs: NotRequired[bool]
     has_read: NotRequired[bool]
     split_notes: NotRequired[dict[str, str]]

@@ -15,6 +15,7 @@ from attnlab.attention.variants.dot_product import DotProduct
 from attnlab.errors import UserError
 from attnlab.models.bert import BertForCLSMLM, BertForSequenceClassification
 from attnlab.models.gpt import GPT
+from attnlab.models.hub import HubClassifier
 from attnlab.tuning.counting import Count, head_count
 
 Role = Literal["query", "key", "value", "proj", "up", "down"]
@@ -27,6 +28,13 @@ WIDTHS: Mapping[Role, tuple[str, str]] = {
     "down": ("m", "d"),
 }
 """The widths of what a projection takes and returns: of the model, or inside the MLP."""
+ATTENTION: dict[Role, str] = {
+    "query": "attn.query",
+    "key": "attn.key",
+    "value": "attn.value",
+    "proj": "attn.proj",
+}
+"""Where the projections of our attention are, seen from a layer."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +54,10 @@ class ModelParts:
     """A model with the places of its parts, and how many parameters they have."""
 
     model: nn.Module
-    layers: str
-    """Where the layers are; each has ``attn`` and room for a prefix."""
-    mlp: Mapping[Role, str]
-    """Where a layer's two MLP projections are, by their roles."""
+    layers: tuple[str, ...]
+    """Where the layers are; each of ours has ``attn`` and room for a prefix."""
+    roles: Mapping[Role, str]
+    """Where a layer's projections are, by their roles."""
     table: str
     """Where the table of tokens is."""
     embeddings: str
@@ -66,23 +74,26 @@ class ModelParts:
     """Of a classifier's head; a language model has none that is new."""
     heads: tuple[str, ...] = ()
     """How the names of the head's parameters begin."""
-
-    def layer_names(self) -> list[str]:
-        """Name the layers."""
-        return [f"{self.layers}.{i}" for i in range(self.sizes["L"])]
+    is_ours: bool = True
+    """Whether its attention keeps our contract, so that a prefix can join it."""
 
     def linears(self, role: Role, *, method: str) -> Iterator[tuple[str, nn.Linear]]:
         """Give the name and module of a projection in every layer; refuse a model without."""
-        for layer in self.layer_names():
-            name = f"{layer}.{self.mlp.get(role, f'attn.{role}')}"
+        if not self.layers:
+            raise UserError(
+                f"tuning {method!r} acts on linear layers by their roles, which are not known in a"
+                " model of an untested kind. Try 'full'."
+            )
+        for layer in self.layers:
+            name = f"{layer}.{self.roles.get(role, role)}"
             parent, _, last = name.rpartition(".")
-            module = getattr(self.model.get_submodule(parent), last, None)
+            holder = self.model.get_submodule(parent)
+            module = getattr(holder, last, None)
             if not isinstance(module, nn.Linear):
-                attention = type(self.model.get_submodule(f"{layer}.attn")).__name__
                 has = "has none" if module is None else f"has a {type(module).__name__} there"
                 raise UserError(
-                    f"tuning {method!r} acts on linear layers, but as its {role} projection the"
-                    f" attention {attention} {has}. Choose other targets, or another method."
+                    f"tuning {method!r} acts on linear layers, but as its {role} projection"
+                    f" {type(holder).__name__} {has}. Choose other targets, or another method."
                 )
             yield name, module
 
@@ -93,15 +104,23 @@ class ModelParts:
 
     def null_directions(self) -> frozenset[str]:
         """Name the parameters whose gradient is zero whatever the data."""
+        if not self.is_ours:
+            biases = {f"{layer}.{self.roles['key']}.bias" for layer in self.layers}
+            return frozenset(biases & dict(self.model.named_parameters()).keys())
         return frozenset(
             f"{layer}.attn.{name}"
-            for layer in self.layer_names()
+            for layer in self.layers
             for name in getattr(self.model.get_submodule(f"{layer}.attn"), "null_directions", ())
         )
 
     def need_prefix_support(self, method: str, reason: str) -> None:
         """Refuse a model whose attention takes no keys and values besides those of its tokens."""
-        for layer in self.layer_names():
+        if not self.is_ours:
+            raise UserError(
+                f"tuning {method!r} needs attention that takes keys and values from outside, which"
+                " the encoders of transformers do not. Try 'lora', or a BERT."
+            )
+        for layer in self.layers:
             attention = type(self.model.get_submodule(f"{layer}.attn"))
             if "prefix" not in supports_of(attention):
                 raise UserError(
@@ -112,13 +131,17 @@ class ModelParts:
 
 
 def parts_of(model: nn.Module) -> ModelParts:
-    """Find the parts of a classifier on BERT, or of a GPT."""
+    """Find the parts of a classifier, ours or of transformers, or of a GPT."""
     if isinstance(model, BertForSequenceClassification):
         return _bert_parts(model)
+    if isinstance(model, HubClassifier):
+        from attnlab.tuning.hub_parts import hub_parts
+
+        return hub_parts(model)
     if isinstance(model, GPT):
         return _gpt_parts(model)
     raise UserError(
-        "tuning acts on the parts of a BERT that classifies or of a GPT, which a"
+        "tuning acts on the parts of a model that classifies or of a GPT, which a"
         f" {type(model).__name__} does not have."
     )
 
@@ -131,8 +154,8 @@ def _bert_parts(model: BertForSequenceClassification) -> ModelParts:
     tables = Count(f"V·d + T·d + {size.n_types}·d + 2·d")
     return ModelParts(
         model,
-        layers="body.layers",
-        mlp={"up": "up", "down": "down"},
+        layers=tuple(f"body.layers.{i}" for i in range(size.n_layers)),
+        roles=ATTENTION | {"up": "up", "down": "down"},
         table="body.embeddings.words",
         embeddings="body.embeddings",
         n_heads=size.n_heads,
@@ -168,8 +191,8 @@ def _gpt_parts(model: GPT) -> ModelParts:
         sizes["N"], body = model.ngram_table.table.num_embeddings, body + Count("N·d")
     return ModelParts(
         model,
-        layers="blocks",
-        mlp={"up": "mlp.0", "down": "mlp.2"},
+        layers=tuple(f"blocks.{i}" for i in range(len(model.blocks))),
+        roles=ATTENTION | {"up": "mlp.0", "down": "mlp.2"},
         table="tok_emb",
         embeddings="",
         n_heads=cast("int", getattr(attn, "n_heads", 1)),

@@ -45,7 +45,7 @@ def prefix(
     table = parts.model.get_submodule(parts.table).weight
     assert isinstance(table, Tensor)
     names = []
-    for layer in parts.layer_names():
+    for layer in parts.layers:
         learned = LearnedPrefix(length, table, n_heads=parts.n_heads, std=initial_std)
         parts.model.get_submodule(layer).prefix = learned
         names += [f"{layer}.prefix.keys", f"{layer}.prefix.values"]

@@ -12,3 +12,6 @@ class TuningSettings:
     """Tuning method: bitfit, full, head, ia3, lora, prefix or prompt."""
     options: dict[str, Any] = field(default_factory=dict)
     """Options of the method by name, such as rank for lora or length for prompt and prefix."""
+    merge: bool = True
+    """Write the model of lora and ia3 as a plain one, which transformers opens; otherwise, what was
+    trained is in a file of its own, as it always is for prompt and prefix."""

@@ -23,6 +23,8 @@ class Tuned:
     """All that is trained, the head included."""
     null_directions: frozenset[str] = frozenset()
     """Parameters that need not move: their gradient is zero whatever the data."""
+    added: frozenset[str] = frozenset()
+    """Parameters that a model without the method does not have."""
 
     def state(self) -> dict[str, Tensor]:
         """Return the trainable parameters by name, tied ones once."""
@@ -69,7 +71,7 @@ def apply_tuning(model: nn.Module, settings: TuningSettings, *, seed: int) -> Tu
 
     The head of a classifier is always trained.
     """
-    parts = parts_of(model)
+    parts, known = parts_of(model), set(model.state_dict())
     seed_torch(seed, "tuning")
     chosen: Trainable = TUNING.build(settings.name, parts, options=settings.options)
     freeze(model, but=chosen.names | parts.head_names())
@@ -79,7 +81,9 @@ def apply_tuning(model: nn.Module, settings: TuningSettings, *, seed: int) -> Tu
         count=chosen.count + parts.head,
         sizes={**parts.sizes, **chosen.sizes},
     )
-    tuned = Tuned(model, settings.name, trainable, parts.null_directions() & trainable.names)
+    null_directions = parts.null_directions() & trainable.names
+    added = frozenset(model.state_dict()) - known
+    tuned = Tuned(model, settings.name, trainable, null_directions, added)
     tuned.check_count()
     return tuned
 

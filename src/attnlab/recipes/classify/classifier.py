@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from math import log
 from typing import Any
 
+from jaxtyping import Float
+from torch import Tensor
+
 from attnlab.config import from_dict
 from attnlab.data.batches import IGNORED
 from attnlab.data.labelled_text import Example
@@ -16,6 +19,7 @@ from attnlab.models.encoder import EncoderCheckpoint, SequenceClassifier, open_c
 from attnlab.randomness import seed_torch
 from attnlab.recipes.classify.settings import MODEL, ClassifySettings
 from attnlab.recipes.classify.texts import ClassifyTexts
+from attnlab.recipes.classify.tuned_model import load_tuned
 from attnlab.runs.directory import CONFIG, RECORD, Run
 from attnlab.runs.predictions import prediction_row
 from attnlab.runs.shapes import shown
@@ -38,11 +42,16 @@ class Classifier:
 
     def answers(self, examples: Sequence[Example], rows: Sequence[TextRow]) -> list[dict[str, Any]]:
         """Predict each text's class with its probability, and the loss where the label is known."""
+        return self.answers_of(examples, class_probabilities(self.model, rows))
+
+    def answers_of(
+        self, examples: Sequence[Example], probabilities: Float[Tensor, "N C"]
+    ) -> list[dict[str, Any]]:
+        """Say what these probabilities predict."""
         found = []
-        table = class_probabilities(self.model, rows).tolist()
-        for example, row, likely in zip(examples, rows, table, strict=True):
+        for example, likely in zip(examples, probabilities.tolist(), strict=True):
             best = max(range(len(likely)), key=likely.__getitem__)
-            truth = row.targets[0]
+            truth = IGNORED if example.label is None else self.classes.index(example.label)
             found.append(
                 prediction_row(
                     example.id,
@@ -91,6 +100,7 @@ def load_classifier(run: Run) -> Classifier:
     classifier, fresh = new_classifier(checkpoint, classes, settings, fills_in=False)
     if fresh:
         raise DamagedFileError(f"{run.path / MODEL} lacks {', '.join(fresh)}.")
+    load_tuned(classifier.model, settings.tuning, run.path / MODEL)
     return classifier
 
 

@@ -11,6 +11,7 @@ from attnlab.assets.models import ModelReference
 from attnlab.runs.lookup import RunReference
 from attnlab.runs.references import FileReference
 from attnlab.training.settings import OptimizerSettings, ScheduleSettings, TrainingSettings
+from attnlab.tuning.settings import TuningSettings
 
 MODEL = "model"
 """The folder in a run that holds its model in the hub's layout."""
@@ -77,6 +78,7 @@ class ClassifySettings:
     """Texts per step, labelled and unlabelled each."""
     pooler: bool = False
     """Put a dense layer with tanh before the classifier, as transformers does."""
+    tuning: TuningSettings = TuningSettings()
     masked: MaskedSettings = MaskedSettings()
     training: TrainingSettings = FINE_TUNING
 

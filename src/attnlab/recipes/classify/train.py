@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
 from attnlab.assets.models import find_model
 from attnlab.assets.substitutions import substituted_among
-from attnlab.data.epochs import Epochs
+from attnlab.data.epochs import Epochs, rows_per_batch
 from attnlab.data.text_batches import TextRow
 from attnlab.data.text_tokenizer import MaskingTokenizer
 from attnlab.errors import UserError
@@ -29,6 +30,7 @@ from attnlab.recipes.classify.texts import (
     references,
     refuse_unused_share,
 )
+from attnlab.recipes.classify.tuned_model import write_tuned
 from attnlab.recipes.closing import LAST_STEP, close_run
 from attnlab.recipes.files import need
 from attnlab.recipes.opening import Inputs, finished_run, open_run
@@ -41,6 +43,9 @@ from attnlab.training.inference import inference
 from attnlab.training.loop import TrainingState, train
 from attnlab.training.session import Session
 from attnlab.training.task import Evaluation
+from attnlab.tuning.features import FeatureRow, HeadTraining, encode_once, feature_probabilities
+from attnlab.tuning.movement import check_movement, fingerprints
+from attnlab.tuning.tuned import apply_tuning
 
 
 def run_train(job: str, settings: ClassifySettings, *, place: RunPlace, console: Console) -> Run:
@@ -79,8 +84,12 @@ class FineTuning:
             checkpoint, texts.classes, settings, fills_in=bool(texts.unlabelled)
         )
         self.checkpoint = checkpoint.released()
+        model, seed = self.classifier.model, settings.training.seed
+        self.tuned = apply_tuning(model, settings.tuning, seed=seed)
         self.rows = _rows(self.classifier, texts)
         self._make_table_whole = self._leave_out_unused_rows()
+        self._before = fingerprints(model)
+        self._features: dict[str, Sequence[FeatureRow]] = {}
 
     def _leave_out_unused_rows(self) -> Callable[[], None]:
         """Keep only the tokens that occur, until what is returned is called."""
@@ -92,27 +101,55 @@ class FineTuning:
         self.rows = {split: used.renumbered(some) for split, some in self.rows.items()}
         return lambda: used.grow(owner, whole)
 
-    def task(self) -> Classification:
+    def task(self) -> Classification | HeadTraining:
         """Return what the loop trains."""
-        if self.fresh:
-            parts = sorted({name.rpartition(".")[0] for name in self.fresh})
-            what = "new classifier head" if "classifier" in parts else "new layers"
-            self.session.say(f"{what}: {self.settings.model} has no {', '.join(parts)}")
-        settings, unlabelled = self.settings, self.texts.unlabelled
-        labelled = labelled_stream(self.rows["train"], settings)
-        masked = None
-        if unlabelled:
-            tokenizer = self.classifier.tokenizer
-            assert isinstance(tokenizer, MaskingTokenizer), "check_fits refuses the others"
-            masked = masked_stream(unlabelled, tokenizer, settings)
+        self._say_what_is_trained()
+        labelled = labelled_stream(self.rows["train"], self.settings)
+        if self.tuned.method == "head" and self.classifier.model.is_cut:
+            return self._head_training()
+        masked = self._masked_stream()
         self._need_memory(labelled, masked)
         return Classification(
             self.classifier.model,
             labelled,
             unlabelled=masked,
-            alpha=settings.masked.alpha,
+            alpha=self.settings.masked.alpha,
             evaluate=self._evaluate,
         )
+
+    def _say_what_is_trained(self) -> None:
+        if self.fresh:
+            parts = sorted({name.rpartition(".")[0] for name in self.fresh})
+            what = "new classifier head" if "classifier" in parts else "new layers"
+            self.session.say(f"{what}: {self.settings.model} has no {', '.join(parts)}")
+        self.session.say(self.tuned.describe())
+
+    def _masked_stream(self) -> Epochs[TextRow] | None:
+        """Return the unlabelled text by step, if there is any."""
+        if not self.texts.unlabelled:
+            return None
+        tokenizer = self.classifier.tokenizer
+        assert isinstance(tokenizer, MaskingTokenizer), "check_fits refuses the others"
+        return masked_stream(self.texts.unlabelled, tokenizer, self.settings)
+
+    def _head_training(self) -> HeadTraining:
+        """Let the body, which stays as it is, read every text once, and train on what it makes."""
+        model = self.classifier.model
+        self._features = {
+            split: encode_once(model, rows, self.session) for split, rows in self.rows.items()
+        }
+        rows, settings = self._features["train"], self.settings
+        size, seed = rows_per_batch(settings.batch_size), settings.training.seed
+        stream = Epochs(lambda _: rows, size=size, seed=seed)
+        return HeadTraining(model, stream, evaluate=self._evaluate)
+
+    def _answers(self, split: str) -> list[dict[str, Any]]:
+        """Predict the classes of a split's texts."""
+        examples = self.texts.eval_splits[split]
+        if self._features:
+            likely = feature_probabilities(self.classifier.model, self._features[split])
+            return self.classifier.answers_of(examples, likely)
+        return self.classifier.answers(examples, self.rows[split])
 
     def _need_memory(self, labelled: Epochs[TextRow], masked: Epochs[TextRow] | None) -> None:
         """Refuse batches that cannot be trained on in this memory."""
@@ -135,20 +172,21 @@ class FineTuning:
         """Ask dev; its accuracy chooses the step that is kept."""
         if "dev" not in self.rows:
             return None
-        answers = self.classifier.answers(self.texts.eval_splits["dev"], self.rows["dev"])
+        answers = self._answers("dev")
         accuracy = ACCURACY.score(answers)
         loss = sum(column(answers, "loss")) / len(answers)
         return Evaluation(accuracy, {"dev_accuracy": accuracy, "dev_loss": loss})
 
     def _close(self, state: TrainingState) -> None:
-        run, texts, classifier = self.session.run, self.texts, self.classifier
-        with inference(classifier.model, self.session.hardware):
-            predictions = {
-                split: classifier.answers(examples, self.rows[split])
-                for split, examples in texts.eval_splits.items()
-            }
+        run, texts, tuned = self.session.run, self.texts, self.tuned
+        movement = check_movement(tuned, self._before, steps=state.best_step or state.step)
+        self.session.say(movement.describe())
+        if self.settings.tuning.merge:
+            tuned.merge()
+        with inference(tuned.model, self.session.hardware):
+            predictions = {split: self._answers(split) for split in texts.eval_splits}
         self._make_table_whole()
-        self.checkpoint.write(classifier.model, run.path / MODEL, classes=texts.classes)
+        write_tuned(tuned, self.checkpoint, run.path / MODEL, classes=texts.classes)
         # with one evaluation, after the last step, there was nothing to choose among
         chose = "dev" in self.rows and self.settings.training.evaluate_every > 0
         close_run(
@@ -159,6 +197,8 @@ class FineTuning:
             files=[f"{MODEL}/*"],
             classes=list(texts.classes),
             begun_afresh=self.fresh,
+            tuning=tuned.method,
+            n_trainable=tuned.n_trainable,
             has_pairs=texts.has_pairs,
             dev=_origin_of_dev(texts),
             split_notes=dict(texts.notes),
