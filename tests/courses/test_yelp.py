@@ -309,35 +309,6 @@ def test_a_mistake_is_one_line_and_exit_code_2(go: Go, words: list[str], message
     assert not Path("out").exists()
 
 
-def test_the_models_are_called_as_the_document_calls_them(go: Go) -> None:
-    del go
-    mymodel = load("mymodel.py", course=YELP)
-    tokens = torch.tensor([[2, 5, 6, 3], [2, 7, 3, 0]])
-    mask = torch.tensor([[1, 1, 1, 1], [1, 1, 1, 0]])
-    labels = torch.tensor([4, 0])
-    torch.manual_seed(0)
-    model = mymodel.BertForSequenceClassification.from_pretrained("bert", num_labels=5).eval()
-    with torch.no_grad():
-        loss, logits = model(tokens, mask, torch.zeros_like(tokens), labels)
-    assert logits.shape == (2, 5)
-    assert float(loss) == pytest.approx(float(torch.nn.functional.cross_entropy(logits, labels)))
-    torch.testing.assert_close(model(tokens, mask)[0].detach(), logits)
-    model.save_pretrained("saved")
-    again = mymodel.BertForSequenceClassification.from_pretrained("saved", num_labels=5).eval()
-    torch.testing.assert_close(again(tokens, mask)[0].detach(), logits)
-
-    masked = torch.where(tokens == 6, tokens, -100)
-    filler = mymodel.BertForMaskedLanguageModel.from_pretrained("bert").eval()
-    with torch.no_grad():
-        loss, scores = filler(tokens, mask, None, masked)
-    assert scores.shape == (2, 4, 22)
-    assert float(loss) == pytest.approx(float(-scores[0, 2].log_softmax(-1)[6]))
-    both = mymodel.BertForCLSMLM.from_pretrained("bert", num_labels=5).eval()
-    found = both.masked(tokens, mask)[0].detach()
-    torch.testing.assert_close(found[mask.bool()], scores[mask.bool()])
-    assert both(tokens, mask)[0].shape == (2, 5)
-
-
 def test_the_data_comes_as_tensors(go: Go) -> None:
     del go
     data, mlm = load("data_utils.py", course=YELP), load("mlm_utils.py", course=YELP)
