@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
 
 from attnlab.data.text_batches import TextRow, collate_texts
 from attnlab.models import compact_embedding
@@ -42,7 +41,9 @@ def test_training_on_the_rows_that_occur_gives_the_same_weights() -> None:
     trained(ROWS, whole)
     used.shrink(small.body.embeddings)
     assert small.body.embeddings.words.num_embeddings == 7
-    trained(used.renumbered(ROWS), small)
+    trained(ROWS, small)
+    with pytest.raises(IndexError):  # a token that was left out is never taken for another
+        small.body.embeddings.words(torch.tensor([[2, 4]]))
     used.grow(small.body.embeddings, table)
     for name, value in whole.state_dict().items():
         torch.testing.assert_close(small.state_dict()[name], value, atol=1e-12, rtol=0)
@@ -67,11 +68,7 @@ def test_a_table_stays_frozen_or_trainable_as_it_was(frozen: bool) -> None:
 
 
 def test_a_new_table_that_forgets_to_be_frozen_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The mutant: a plain nn.Embedding, whose weight has a gradient."""
-
-    def plain(_: nn.Embedding, table: Tensor) -> nn.Embedding:
-        return nn.Embedding(len(table), table.shape[1], _weight=table)
-
-    monkeypatch.setattr(compact_embedding, "_like", plain)
+    """The mutant: a new nn.Embedding, whose weight has a gradient."""
+    monkeypatch.setattr(compact_embedding, "_frozen_like", lambda _, new: new)
     with pytest.raises(AssertionError):
         test_a_table_stays_frozen_or_trainable_as_it_was(frozen=True)

@@ -6,7 +6,7 @@ from math import log
 from typing import Any
 
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
 
 from attnlab.config import from_dict
 from attnlab.data.batches import IGNORED
@@ -42,28 +42,40 @@ class Classifier:
 
     def answers(self, examples: Sequence[Example], rows: Sequence[TextRow]) -> list[dict[str, Any]]:
         """Predict each text's class with its probability, and the loss where the label is known."""
-        return self.answers_of(examples, class_probabilities(self.model, rows))
+        return answers_of(self.model, examples, rows, classes=self.classes)
 
-    def answers_of(
-        self, examples: Sequence[Example], probabilities: Float[Tensor, "N C"]
-    ) -> list[dict[str, Any]]:
-        """Say what these probabilities predict."""
-        found = []
-        for example, likely in zip(examples, probabilities.tolist(), strict=True):
-            best = max(range(len(likely)), key=likely.__getitem__)
-            truth = IGNORED if example.label is None else self.classes.index(example.label)
-            found.append(
-                prediction_row(
-                    example.id,
-                    example.text if example.pair is None else f"{example.text}\n{example.pair}",
-                    gold=example.label,
-                    prediction=self.classes[best],
-                    confidence=likely[best],
-                    loss=None if truth == IGNORED else -log(max(likely[truth], 1e-300)),
-                    probabilities=dict(zip(self.classes, likely, strict=True)),
-                )
+
+def answers_of(
+    model: nn.Module,
+    examples: Sequence[Example],
+    rows: Sequence[TextRow],
+    *,
+    classes: Sequence[str],
+) -> list[dict[str, Any]]:
+    """Let any model that scores the classes of rows predict that of each text."""
+    return predicted(examples, class_probabilities(model, rows), classes=classes)
+
+
+def predicted(
+    examples: Sequence[Example], probabilities: Float[Tensor, "N C"], *, classes: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Return the most likely class of each text, and the loss where the label is known."""
+    found = []
+    for example, likely in zip(examples, probabilities.tolist(), strict=True):
+        best = max(range(len(likely)), key=likely.__getitem__)
+        truth = None if example.label is None else classes.index(example.label)
+        found.append(
+            prediction_row(
+                example.id,
+                example.text if example.pair is None else f"{example.text}\n{example.pair}",
+                gold=example.label,
+                prediction=classes[best],
+                confidence=likely[best],
+                loss=None if truth is None else -log(max(likely[truth], 1e-300)),
+                probabilities=dict(zip(classes, likely, strict=True)),
             )
-        return found
+        )
+    return found
 
 
 def new_classifier(

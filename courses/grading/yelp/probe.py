@@ -1,0 +1,180 @@
+"""Runs a submission's code of the yelp course and records what it returns; judges nothing.
+
+The file is the submission's mymodel.py, mlm_utils.py or classifier_mlm.py.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from grading.probing import Answer, Arrays, find, last_line, main, set_seed
+
+DRAWS = 40
+"""Forward passes in training, to see the dropout."""
+STEPS, RATE = 15, 0.01
+"""Of training."""
+Call = Callable[..., Any]
+
+
+def run_model(file: Path, request: Mapping[str, Any]) -> Answer:
+    """Run a file's class."""
+    return outputs_of(find(file, request["class"]), request)
+
+
+def outputs_of(build: Any, request: Mapping[str, Any]) -> Answer:
+    """Record what its forward passes return, in float32 if it needs that."""
+    for dtype in (torch.float64, torch.float32):
+        said: dict[str, Any] = {"dtype": str(dtype).partition(".")[2], "failures": {}}
+        arrays: Arrays = {}
+        model = read_model(build, request, dtype)
+        for name, head in request["heads"].items():
+            found, failures = Recorder(model, head).record()
+            said["failures"] |= {f"{name}/{key}": why for key, why in failures.items()}
+            arrays |= {f"{name}/{key}": array for key, array in found.items()}
+        if not said["failures"]:
+            break
+    return said, arrays
+
+
+def read_model(build: Any, request: Mapping[str, Any], dtype: torch.dtype) -> nn.Module:
+    """Read the model that all submissions read, and give layers with names of their own weights."""
+    set_seed(0)
+    labels = [request["num_labels"]] if request["num_labels"] else []
+    model = build.from_pretrained(request["checkpoint"], *labels)
+    if not isinstance(getattr(model, "bert", None), nn.Module):
+        raise AttributeError("the model has no body: self.bert is missing.")
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            weights = request["weights"].get(str(list(parameter.shape)))
+            if weights is not None and not name.startswith("bert."):
+                parameter.copy_(torch.tensor(weights))
+    return model.to(dtype)
+
+
+class Recorder:
+    """What one head of a model returns."""
+
+    def __init__(self, model: nn.Module, head: Mapping[str, Any]) -> None:
+        self.model, self.absent = model, head["absent"]
+        self.call: Call = model if head["call"] == "forward" else getattr(model, head["call"])
+        self.cases = {
+            name: {key: torch.tensor(value) for key, value in case.items()}
+            for name, case in head["cases"].items()
+        }
+        self.failures: dict[str, str] = {}
+        self.arrays: Arrays = {}
+
+    def record(self) -> tuple[Arrays, dict[str, str]]:
+        """Run everything; whatever fails is noted, and the rest goes on."""
+        self.model.eval()
+        for name in self.cases:
+            self._note(f"scores {name}", lambda name=name: _array(self.scores(name)))
+        self._note("scores again", lambda: _array(self.scores("plain")))
+        self._note("loss", lambda: _array(self.loss()))
+        self._note("reached", self.reached)
+        self._note("moved", self.moved)
+        self._note("drawn", self.drawn)
+        self._note("stays in training", self.stays_in_training)
+        self._note("losses", self.losses)
+        return self.arrays, self.failures
+
+    def _note(self, name: str, run: Callable[[], np.ndarray]) -> None:
+        try:
+            self.arrays[name] = run()
+        except BaseException as error:
+            self.failures[name] = last_line(error)
+
+    def scores(self, name: str) -> Tensor:
+        """Return the scores of a batch without labels."""
+        case = self.cases[name]
+        found = self.call(case["ids"], case["mask"], case["types"])
+        if not isinstance(found, tuple) or len(found) != 1:
+            raise TypeError(f"without labels it returns {describe(found)}; return (logits,)")
+        return found[0]
+
+    def loss(self) -> Tensor:
+        """Return the loss of the first batch."""
+        case = self.cases["plain"]
+        found = self.call(case["ids"], case["mask"], case["types"], case["labels"])
+        if not isinstance(found, tuple) or len(found) < 2:
+            raise TypeError(f"with labels it returns {describe(found)}; return loss, logits")
+        if found[0].numel() != 1:
+            raise TypeError(f"the loss has shape {tuple(found[0].shape)}; it is one number")
+        return found[0]
+
+    def reached(self) -> np.ndarray:
+        """Say which parameters get a gradient from the loss."""
+        self.model.zero_grad()
+        self.loss().backward()
+        names = [
+            name
+            for name, parameter in self.model.named_parameters()
+            if parameter.grad is not None and bool(parameter.grad.abs().max() > 1e-12)
+        ]
+        return np.array(names, dtype=np.str_)
+
+    def moved(self) -> np.ndarray:
+        """Return the scores after the embedding of a token that is not there was changed."""
+        row = self.model.bert.embeddings.words.weight[self.absent]
+        before = row.detach().clone()
+        with torch.no_grad():
+            row += 1
+            try:
+                return _array(self.scores("plain"))
+            finally:
+                row.copy_(before)
+
+    def drawn(self) -> np.ndarray:
+        """Return the scores in training; the body drops nothing, so that the head's dropout shows."""
+        with self._training():
+            self.model.bert.eval()
+            return np.stack([_array(self.scores("plain")) for _ in range(DRAWS)])
+
+    def stays_in_training(self) -> np.ndarray:
+        """Say whether a forward pass leaves the model as it was: training."""
+        with self._training():
+            self.loss()
+            return np.array(all(module.training for module in self.model.modules()))
+
+    def losses(self) -> np.ndarray:
+        """Return the loss before and after a few steps of training."""
+        before = {name: value.clone() for name, value in self.model.state_dict().items()}
+        first = _array(self.loss())
+        with self._training():
+            optimizer = torch.optim.AdamW(self.model.parameters(), lr=RATE)
+            for _ in range(STEPS):
+                optimizer.zero_grad()
+                self.loss().backward()
+                optimizer.step()
+        last = _array(self.loss())
+        self.model.load_state_dict(before)
+        return np.array([first, last])
+
+    @contextlib.contextmanager
+    def _training(self) -> Iterator[None]:
+        set_seed(1)
+        self.model.train()
+        try:
+            yield
+        finally:
+            self.model.eval()
+
+
+def describe(found: object) -> str:
+    """Name what a forward pass returned."""
+    if isinstance(found, Tensor):
+        return f"a tensor of shape {tuple(found.shape)}"
+    return f"{len(found)} values" if isinstance(found, tuple) else f"a {type(found).__name__}"
+
+
+def _array(tensor: Tensor) -> np.ndarray:
+    return np.asarray(tensor.detach().double().numpy())
+
+
+if __name__ == "__main__":
+    main({"model": run_model})
