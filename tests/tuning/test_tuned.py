@@ -141,9 +141,17 @@ def test_a_frozen_tensor_that_moved_is_noticed(tmp_path: Path) -> None:
     tuned.model.body.layers[1].up.weight.requires_grad_(True)
     before = fingerprints(tuned.model)
     trained(tmp_path, task_of(tuned.model))
-    message = r"tuning 'lora': 1 frozen tensors have changed .*: body\.layers\.1\.up\.weight\."
+    message = r"tuning 'lora': frozen tensors have changed .*: body\.layers\.1\.up\.weight\."
     with pytest.raises(RunError, match=message):
         check_movement(tuned, before, steps=5)
+
+
+def test_a_model_moved_to_another_precision_in_between_cannot_be_compared() -> None:
+    tuned = tune(bert(), "lora")
+    before = fingerprints(tuned.model)
+    tuned.model.float()
+    with pytest.raises(AssertionError, match="place the model on its hardware first"):
+        check_movement(tuned, before, steps=1)
 
 
 def test_a_trainable_tensor_that_did_not_move_is_reported(tmp_path: Path) -> None:
@@ -255,15 +263,14 @@ def test_a_wrong_merge_is_noticed(
             lambda: gpt(attention="synthesizer"),
             "ia3",
             {},
-            r"'ia3' needs a linear layer as the key projection, but the attention Synthesizer has"
-            r" none\. Targets that are possible here: value, proj, up, down\.",
+            r"'ia3' acts on linear layers, but as its key projection the attention Synthesizer has"
+            r" none\. Choose other targets, or another method\.",
         ),
         (
             lambda: gpt(attention="mlp_projection"),
             "lora",
             {},
-            r"needs a linear layer as the query projection, but the attention MlpProjection has a"
-            r" Sequential there\.",
+            r"as its query projection the attention MlpProjection has a Sequential there",
         ),
         (
             lambda: BertForMaskedLanguageModel(SMALL),

@@ -74,23 +74,17 @@ class ModelParts:
     def linears(self, role: Role, *, method: str) -> Iterator[tuple[str, nn.Linear]]:
         """Give the name and module of a projection in every layer; refuse a model without."""
         for layer in self.layer_names():
-            name, module = self._projection(layer, role)
+            name = f"{layer}.{self.mlp.get(role, f'attn.{role}')}"
+            parent, _, last = name.rpartition(".")
+            module = getattr(self.model.get_submodule(parent), last, None)
             if not isinstance(module, nn.Linear):
                 attention = type(self.model.get_submodule(f"{layer}.attn")).__name__
                 has = "has none" if module is None else f"has a {type(module).__name__} there"
-                roles = [r for r in WIDTHS if isinstance(self._projection(layer, r)[1], nn.Linear)]
                 raise UserError(
-                    f"tuning {method!r} needs a linear layer as the {role} projection, but the"
-                    f" attention {attention} {has}. Targets that are possible here:"
-                    f" {', '.join(roles)}."
+                    f"tuning {method!r} acts on linear layers, but as its {role} projection the"
+                    f" attention {attention} {has}. Choose other targets, or another method."
                 )
             yield name, module
-
-    def _projection(self, layer: str, role: Role) -> tuple[str, object]:
-        """Return the name of a projection, and what is there."""
-        name = f"{layer}.{self.mlp.get(role, f'attn.{role}')}"
-        parent, _, last = name.rpartition(".")
-        return name, getattr(self.model.get_submodule(parent), last, None)
 
     def head_names(self) -> frozenset[str]:
         """Name the head's parameters."""
