@@ -1,34 +1,19 @@
 """A stopped job of every method resumes bit for bit; checkpoints hold no frozen weights."""
 
 import json
-import signal
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import pytest
 import torch
 from safetensors.torch import load_file
 from torch import nn
-from tunable import CASES, MODELS, bert, task_of, trained, tune
+from tunable import CASES, MODELS, bert, stop_at, task_of, trained, tune
 
 from attnlab.errors import DamagedFileError, StoppedError
 from attnlab.training import checkpoint
-from attnlab.training.step import Stepper
 
 TIMED = ("seconds", "evaluation_seconds")
-
-
-def stop_at(step: int) -> Any:
-    """Send this process a signal in the middle of a step."""
-    take = Stepper.take
-
-    def wrapped(stepper: Stepper, at: int, **keywords: Any) -> Any:
-        if at == step:
-            signal.raise_signal(signal.SIGUSR1)
-        return take(stepper, at, **keywords)
-
-    return mock.patch.object(Stepper, "take", wrapped)
 
 
 def metrics(folder: Path) -> list[dict[str, Any]]:

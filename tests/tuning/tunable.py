@@ -1,9 +1,11 @@
 """A small BERT and a small GPT with something to learn, for tests over every tuning method."""
 
+import signal
 from collections.abc import Callable, Mapping
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import torch
 from rich.console import Console
@@ -23,6 +25,7 @@ from attnlab.runs.directory import RunPlace
 from attnlab.training.loop import TrainingState, train
 from attnlab.training.session import open_session
 from attnlab.training.settings import OptimizerSettings, ScheduleSettings, TrainingSettings
+from attnlab.training.step import Stepper
 from attnlab.training.task import Task
 from attnlab.tuning import TUNING
 from attnlab.tuning.settings import TuningSettings
@@ -112,3 +115,15 @@ def outputs(model: nn.Module) -> Tensor:
     types = (torch.arange(T) % 2).expand(3, -1)
     padding = torch.arange(T) < torch.tensor([[T], [4], [2]])
     return model(tokens, types, padding)
+
+
+def stop_at(step: int) -> Any:
+    """Send this process a signal in the middle of a step."""
+    take = Stepper.take
+
+    def wrapped(stepper: Stepper, at: int, **keywords: Any) -> Any:
+        if at == step:
+            signal.raise_signal(signal.SIGUSR1)
+        return take(stepper, at, **keywords)
+
+    return mock.patch.object(Stepper, "take", wrapped)

@@ -18,6 +18,6 @@ def head(parts: ModelParts) -> Trainable:
     if isinstance(parts.model, BertForCLSMLM):
         raise UserError(
             "tuning 'head' freezes the body, so masked language modelling could teach it nothing."
-            " Train without unlabelled text, or with another tuning."
+            " Train without unlabelled text, or choose another method."
         )
     return Trainable(frozenset(), Count())

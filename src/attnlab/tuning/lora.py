@@ -6,7 +6,7 @@ torch draws a linear layer.
 
 from typing import Annotated
 
-from annotated_types import Ge, Gt, Interval, Len
+from annotated_types import Interval, Len
 from jaxtyping import Float
 from torch import Tensor, nn
 
@@ -43,8 +43,8 @@ class LoRALinear(AdaptedLinear):
 def lora(
     parts: ModelParts,
     *,
-    rank: Annotated[int, Ge(1)] = 8,
-    alpha: Annotated[float, Gt(0)] = 16.0,
+    rank: Annotated[int, Interval(ge=1, le=10_000)] = 8,
+    alpha: Annotated[float, Interval(gt=0, le=1e6)] = 16.0,
     dropout: Annotated[float, Interval(ge=0, lt=1)] = 0.0,
     targets: Annotated[tuple[Role, ...], Len(1)] = ("query", "value"),
 ) -> Trainable:

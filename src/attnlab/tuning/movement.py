@@ -29,7 +29,10 @@ class Movement:
 
 
 def fingerprints(model: nn.Module) -> dict[str, str]:
-    """Hash every parameter, to compare it later; tied ones once."""
+    """Hash every parameter, to compare it later; tied ones once.
+
+    The model must have its final precision and its final tables by then.
+    """
     return {name: _sha256(parameter.detach()) for name, parameter in model.named_parameters()}
 
 
@@ -41,11 +44,13 @@ def check_movement(tuned: Tuned, before: Mapping[str, str], *, steps: int) -> Mo
     """
     after = fingerprints(tuned.model)
     assert after.keys() == before.keys(), "take the fingerprints last, and compare before merging"
+    same_kind = all(_kind(after[name]) == _kind(before[name]) for name in after)
+    assert same_kind, "place the model on its hardware first, then take its fingerprints"
     moved = {name for name in after if after[name] != before[name]}
     changed = moved - tuned.trainable.names
     if changed:
         raise RunError(
-            f"tuning {tuned.method!r}: {len(changed)} frozen tensors have changed during training:"
+            f"tuning {tuned.method!r}: frozen tensors have changed during training:"
             f" {listed(changed)}. The result is not that of {tuned.method!r}."
         )
     excused = tuned.null_directions | (tuned.trainable.late if steps < 2 else frozenset())
@@ -54,6 +59,10 @@ def check_movement(tuned: Tuned, before: Mapping[str, str], *, steps: int) -> Mo
 
 
 def _sha256(tensor: Tensor) -> str:
-    digest = hashlib.sha256(f"{tensor.dtype} {tuple(tensor.shape)}".encode())
-    digest.update(tensor.cpu().contiguous().flatten().view(torch.uint8).numpy().data)
-    return digest.hexdigest()
+    """Return type and shape, and a hash of the numbers."""
+    content = tensor.cpu().contiguous().flatten().view(torch.uint8).numpy().data
+    return f"{tensor.dtype} {tuple(tensor.shape)} {hashlib.sha256(content).hexdigest()}"
+
+
+def _kind(fingerprint: str) -> str:
+    return fingerprint.rpartition(" ")[0]

@@ -7,7 +7,7 @@ without the network that the paper makes them with during training.
 from typing import Annotated
 
 import torch
-from annotated_types import Ge, Gt
+from annotated_types import Interval
 from torch import Tensor, nn
 
 from attnlab.attention.contract import Prefix
@@ -37,8 +37,8 @@ class LearnedPrefix(nn.Module):
 def prefix(
     parts: ModelParts,
     *,
-    length: Annotated[int, Ge(1)] = 16,
-    initial_std: Annotated[float, Gt(0)] = 0.02,
+    length: Annotated[int, Interval(ge=1, le=10_000)] = 16,
+    initial_std: Annotated[float, Interval(gt=0, le=1e3)] = 0.02,
 ) -> Trainable:
     """Train ``length`` keys and as many values in every layer."""
     parts.need_prefix_support("prefix", "it has no keys and values that others could join.")

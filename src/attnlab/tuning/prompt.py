@@ -7,7 +7,7 @@ none of its tokens must make room. They start as the vectors of random tokens.
 from typing import Annotated
 
 import torch
-from annotated_types import Ge
+from annotated_types import Interval
 from torch import nn
 
 from attnlab.tuning import TUNING
@@ -16,7 +16,9 @@ from attnlab.tuning.parts import ModelParts, Trainable
 
 
 @TUNING.register("prompt")
-def prompt(parts: ModelParts, *, length: Annotated[int, Ge(1)] = 16) -> Trainable:
+def prompt(
+    parts: ModelParts, *, length: Annotated[int, Interval(ge=1, le=10_000)] = 16
+) -> Trainable:
     """Train ``length`` vectors, which every layer reads like tokens."""
     parts.need_prefix_support(
         "prompt", "its scores belong to places in the row, which a prompt would shift."

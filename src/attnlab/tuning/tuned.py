@@ -5,7 +5,9 @@ from dataclasses import dataclass, replace
 
 from torch import Tensor, nn
 
-from attnlab.errors import RunError
+from attnlab.errors import RunError, UserError
+from attnlab.models.bert import BertForSequenceClassification
+from attnlab.models.sizes import BertSize
 from attnlab.randomness import seed_torch
 from attnlab.tuning import TUNING
 from attnlab.tuning.adapted import AdaptedLinear, merge
@@ -86,6 +88,15 @@ def apply_tuning(model: nn.Module, settings: TuningSettings, *, seed: int) -> Tu
     tuned = Tuned(model, settings.name, trainable, null_directions, added)
     tuned.check_count()
     return tuned
+
+
+def check_tuning(settings: TuningSettings, name: str) -> None:
+    """Refuse settings that no BERT can be tuned with, before there is a model: names, options."""
+    tiny = BertForSequenceClassification(BertSize(2, 2, 1, 1, 2, 2), 2)
+    try:
+        apply_tuning(tiny, settings, seed=0)
+    except UserError as error:
+        raise UserError(f"{name}: {error}") from None
 
 
 def freeze(model: nn.Module, *, but: Collection[str]) -> None:
