@@ -47,7 +47,7 @@ def describe_failure(error: BaseException) -> str:
     """Say in one line what a user's code raised, and where in it; or what it leaves to do."""
     message = str(error).partition("\n")[0]
     if isinstance(error, NotImplementedError) and message:
-        return f"{message}{_place(error)}"
+        return f"{message.removesuffix('.')}{_place(error)}"
     return f"it raises {type(error).__name__}: {message}{_place(error)}"
 
 

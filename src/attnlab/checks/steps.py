@@ -168,7 +168,7 @@ def _comparable(name: str, result: Any) -> list[Tensor]:
         tensors = [tensor.bool().reshape(tensor.shape[-2:]) for tensor in tensors]
     if name == "apply_causal_mask":
         tensors = [tensor.double().softmax(-1) for tensor in tensors]
-    return [tensor.double() for tensor in tensors]
+    return [tensor.detach().double() for tensor in tensors]
 
 
 def _close(a: list[Tensor], b: list[Tensor]) -> bool:
