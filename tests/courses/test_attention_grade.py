@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import shutil
 import sys
 import zipfile
@@ -32,11 +33,8 @@ Grade = Callable[..., tuple[int, str, str]]
 @pytest.fixture
 def right(tmp_path: Path) -> Path:
     """A submission of ours."""
-    folder = tmp_path / "ada"
-    folder.mkdir()
-    for name in NOTEBOOKS:
-        shutil.copy(ATTENTION / name, folder)
-    return folder
+    submissions.right(tmp_path / "ada")
+    return tmp_path / "ada"
 
 
 @pytest.fixture
@@ -81,6 +79,11 @@ def change(notebook: Path, old: str, new: str) -> None:
     text = notebook.read_text(encoding="utf-8")
     assert old in text
     notebook.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def hand_out(folder: Path) -> None:
+    """Write what a student gets."""
+    load("handout.py", course=ROOT / "courses").write(ATTENTION, folder)
 
 
 def table() -> dict[str, dict[str, str]]:
@@ -142,7 +145,7 @@ def test_a_right_answer_that_is_not_ours_counts(answers: str, right: Path, grade
 
 @pytest.mark.parametrize(
     ("answer", "is_right"),
-    [("5*(k0+k1)", True), ("88*(k0+k1)", False), ("k0+k1", False), ("4*(k0+k1)-0.1*k3", True)],
+    [("4*(k0+k1)-0.1*k3", True), ("88*(k0+k1)", False)],
 )
 def test_an_answer_is_judged_as_attention_solve_judges_it(answer: str, is_right: bool) -> None:
     (question,) = [q for q in by_hand.QUESTIONS if q.number == "1.3.2"]
@@ -162,7 +165,7 @@ def test_a_handout_is_graded_at_0_with_what_to_do_and_at_full_points_with_our_so
     tmp_path: Path, grade: Grade
 ) -> None:
     folder = tmp_path / "cleo"
-    load("handout.py", course=ROOT / "courses").write(ATTENTION, folder)
+    hand_out(folder)
     code, out, error = grade(folder, "--json")
     findings = findings_of(out)
     assert (code, error) == (0, "")
@@ -173,15 +176,58 @@ def test_a_handout_is_graded_at_0_with_what_to_do_and_at_full_points_with_our_so
     assert said["1.2.1 select_first"] == (
         "not written yet: 1.2.1 - a query that returns v_0 (code cell 2, line 4, in select_first)"
     )
+    assert said["1.4.1 key_to_average"] == (
+        "not written yet: first write average_two, whose query it keeps"
+    )
     assert "Step 1 - multiply the scores by 1 / sqrt(n_embd / n_heads)" in said["attn_scaled"]
     assert table()["cleo"]["total"] == "0"
-    for name in NOTEBOOKS:
-        shutil.copy(ATTENTION / name, folder)
+    submissions.right(folder)
     _, out, _ = grade(folder)
     assert "cleo: 44 of 44 points" in out
     row = table()["cleo"]
     assert {name: float(row[name]) for name in POINTS} == POINTS
     assert row["why"] == ""
+
+
+WRITTEN = {
+    "1.2.1 - ": "return torch.tensor([47.0, 65.0, 60.0])",
+    "1.2.2 - ": "return K * 50",
+    "1.3.1 - ": "return 0 * K[0]",
+    "1.3.2 - ": "return torch.tensor([1.11, 1.15, 0.01]) * 12",
+    "1.4.1 - ": "return K[:2].mean(0)",
+    "1.4.2 - ": "return torch.nn.functional.normalize(q, dim=0)",
+    "further - ": "return K[i]",
+    "Step 1 - the dot products": "return torch.einsum('...qd,...kd->...qk', Q, K)",
+    "Step 1 - multiply": "return A * (n_embd / n_heads) ** -0.5",
+    "Step 1 - a softmax": "return A.exp() / A.exp().sum(-1, keepdim=True)",
+    "Step 1 - the sums": "return torch.matmul(A, V)",
+    "Step 1 - the scaled": "Q, K, V = (split_heads(x, n_heads) for x in (Q, K, V))\\n"
+    "    A = attn_scaled(pairwise_similarities(Q, K), n_embd, n_heads)\\n"
+    "    A = apply_causal_mask(make_causal_mask(n_tok), A) if causal else A",
+    "Step 1 - the softmax": "y = merge_heads(compute_outputs(attn_softmax(A), V))",
+    "Step 2 - ones": "return 1 - torch.triu(torch.ones(n_tok, n_tok), 1)",
+    "Step 2 - minus": "return torch.where(mask == 1, A, torch.tensor(-1e9, dtype=A.dtype))",
+    "Step 3 - cut": "return torch.stack(x.chunk(n_heads, dim=-1), dim=1)",
+    "Step 3 - undo": "return torch.cat(list(x.unbind(1)), dim=-1)",
+}
+"""What a student writes into the handout, who does not know how we did it."""
+
+
+@pytest.mark.usefixtures("here")
+def test_what_a_student_writes_into_the_handout_is_right(tmp_path: Path, grade: Grade) -> None:
+    folder = tmp_path / "cleo"
+    hand_out(folder)
+    assert {path.name for path in folder.iterdir()} == {"README.md", *NOTEBOOKS}
+    used = set()
+    for notebook in NOTEBOOKS:
+        text = (folder / notebook).read_text(encoding="utf-8")
+        for todo in re.findall(r'raise NotImplementedError\(\\"(.*?)\\"\)', text):
+            (start,) = [start for start in WRITTEN if todo.startswith(start)]
+            change(folder / notebook, rf"raise NotImplementedError(\"{todo}\")", WRITTEN[start])
+            used.add(start)
+    assert used == WRITTEN.keys()
+    _, out, _ = grade(folder, "--json")
+    assert [f for f in findings_of(out) if f["passed"] is not True] == []
 
 
 @pytest.mark.usefixtures("here")
@@ -228,7 +274,7 @@ def test_a_function_that_raises_is_reported_with_its_cell_and_line(
     assert seen["1.3.2 average_two"] == (
         "it raises NameError: name 'querry' is not defined (code cell 6, line 5, in average_two)"
     )
-    assert seen["1.4.1 key_to_average"] == "it needs the query of average_two, and there is none"
+    assert seen["1.4.1 key_to_average"] == "it needs the query of average_two; there is none"
     assert "(code cell 3, line 18, in compute_outputs)" in seen["compute_outputs"]
 
 

@@ -36,8 +36,9 @@ def run_functions(file: Path, request: Mapping[str, Any]) -> Answer:
             near = nearest(name, own.keys() - wanted.keys())
             said[name] = f"{file.name} has no function {name}.{near}"
         elif takes not in given:
-            unwritten = NOT_WRITTEN if said[takes].startswith(NOT_WRITTEN) else ""
-            said[name] = f"{unwritten}it needs the query of {takes}, and there is none"
+            first = f"{NOT_WRITTEN}first write {takes}, whose query it keeps"
+            is_unwritten = said[takes].startswith(NOT_WRITTEN)
+            said[name] = first if is_unwritten else f"it needs the query of {takes}; there is none"
         else:
             found = result_of(own[name], given[takes], seconds)
             if isinstance(found, str):

@@ -1,14 +1,26 @@
 """Both notebooks with one mistake each, to test that the grader catches it by name.
 
+    python -m grading.attention.submissions FOLDER     # one student per mistake
+
 They are made from our own: a mistake replaces a line of it.
 """
 
+import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 from grading.mistakes import Mistake, rename, replace
+from grading.probing import COURSES
 
 HAND, SCRATCH = "A2S1.ipynb", "A2S2.ipynb"
+
+
+def right(folder: Path) -> None:
+    """Write a right submission."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in (HAND, SCRATCH):
+        shutil.copy(COURSES / "attention" / name, folder)
 
 
 def by_hand(name: str, old: str, new: str, *, check: str, said: str) -> Mistake:
@@ -235,3 +247,17 @@ FROM_SCRATCH = (
     ),
 )  # fmt: skip
 """The document leaves the output projection out of 2.1, so that none can be missing."""
+
+
+def main() -> None:
+    """Write a class in which every student makes one mistake."""
+    folder = Path(sys.argv[1])
+    shutil.rmtree(folder, ignore_errors=True)
+    for mistake in (*BY_HAND, *FROM_SCRATCH):
+        student = folder / f"{mistake.part} {mistake.name}".replace(",", "").replace(" ", "-")
+        right(student)
+        mistake.make(student)
+
+
+if __name__ == "__main__":
+    main()
