@@ -49,6 +49,10 @@ if [ "${TINY:-}" != 1 ]; then
     echo "== a class in which every student makes one usual mistake"
     PYTHONPATH="$course/..${PYTHONPATH:+:$PYTHONPATH}" python -m grading.attention.submissions class
     python "$course/grade.py" class/* --out grades/class --time-limit 30
+    if grep ',44,44,' grades/class/grades.csv; then
+        echo "$0: the grader missed these mistakes" >&2
+        exit 1
+    fi
 fi
 
 echo "== artefacts"

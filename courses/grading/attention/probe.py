@@ -28,24 +28,29 @@ def run_functions(file: Path, request: Mapping[str, Any]) -> Answer:
         return {"fatal": str(error).replace(str(file), file.name)}, {}
     own = {name: value for name, value in vars(module).items() if callable(value)}
     seconds = request["seconds"] / (len(wanted) + 1)  # so that one endless loop costs one answer
-    said: dict[str, str] = {}
+    failures: dict[str, str] = {}
     arrays: Arrays = {}
     given: dict[str, Any] = {"keys": torch.tensor(request["keys"])}
     for name, takes in wanted.items():
         if name not in own:
             near = nearest(name, own.keys() - wanted.keys())
-            said[name] = f"{file.name} has no function {name}.{near}"
+            failures[name] = f"{file.name} has no function {name}.{near}"
         elif takes not in given:
-            first = f"{NOT_WRITTEN}first write {takes}, whose query it keeps"
-            is_unwritten = said[takes].startswith(NOT_WRITTEN)
-            said[name] = first if is_unwritten else f"it needs the query of {takes}; there is none"
+            failures[name] = _without_query(failures[takes])
         else:
             found = result_of(own[name], given[takes], seconds)
             if isinstance(found, str):
-                said[name] = found
+                failures[name] = found
             else:
                 given[name], arrays[name] = found
-    return {"failures": said}, arrays
+    return {"failures": failures}, arrays
+
+
+def _without_query(failure: str) -> str:
+    """Say why a key cannot be tried."""
+    if failure.startswith(NOT_WRITTEN):
+        return f"{NOT_WRITTEN}first write {QUERY}, whose query it keeps"
+    return f"it needs the query of {QUERY}; there is none"
 
 
 def result_of(
