@@ -273,6 +273,61 @@ class TestMissingAndUnwritten:
                 assert statuses(file) == {"is called": "not written yet"}
 
 
+STEPS = """import math, torch
+def pairwise_similarities(Q, K): return Q @ K.mT
+def attn_scaled(A, n_embd, n_heads): return A / math.sqrt(n_embd / n_heads)
+def attn_softmax(A): return A.softmax(-1)
+def split_heads(x, n): return x.unflatten(-1, (n, -1)).transpose(1, 2)
+def split_heads_qkv(Q, K, V, n): return split_heads(Q, n), split_heads(K, n), split_heads(V, n)
+def merge_heads(x): return x.transpose(1, 2).flatten(2)
+def make_causal_mask(n): return torch.ones(n, n).tril()
+def apply_causal_mask(mask, A): return A + (1 - mask) * -1e9
+def self_attention(Q, K, V, n_heads, causal):
+    n_embd, (Q, K, V) = Q.shape[-1], split_heads_qkv(Q, K, V, n_heads)
+    A = attn_scaled(pairwise_similarities(Q, K), n_embd, n_heads)
+    A = apply_causal_mask(make_causal_mask(A.shape[-1]), A) if causal else A
+    return merge_heads(attn_softmax(A) @ V)
+"""
+
+
+class TestWrongElsewhere:
+    def found(self, tmp_path: Path, *changes: tuple[str, str]) -> dict[str, tuple[str, str]]:
+        text = STEPS
+        for old, new in changes:
+            assert old in text
+            text = text.replace(old, new)
+        (tmp_path / "mine.py").write_text(text, encoding="utf-8")
+        (findings,) = check_file(tmp_path / "mine.py").values()
+        return {f.what: (f.status, f.problem or "") for f in findings if f.status != "missing"}
+
+    def test_nothing_is_wrong(self, tmp_path: Path) -> None:
+        assert set(self.found(tmp_path).values()) == {("right", "")}
+
+    @pytest.mark.parametrize(
+        ("change", "name"),
+        [
+            ((" / math.sqrt(n_embd / n_heads)", ""), "attn_scaled"),
+            ((".softmax(-1)", ".softmax(-2)"), "attn_softmax"),
+            (("(n, -1)).transpose(1, 2)", "(-1, n)).permute(0, 3, 1, 2)"), "split_heads"),
+            (("return x.transpose(1, 2).flatten(2)", "return x.oops"), "merge_heads"),
+            (("ones(n, n).tril()", "ones(n, n).triu()"), "make_causal_mask"),
+            (("(1 - mask) * -1e9", "mask * -1e9"), "apply_causal_mask"),
+        ],
+    )
+    def test_what_is_right_but_for_a_function_that_it_calls_is_said(
+        self, tmp_path: Path, change: tuple[str, str], name: str
+    ) -> None:
+        found = self.found(tmp_path, change)
+        said = f"it is right but for {name}, which it calls"
+        assert found["self_attention"] == ("wrong elsewhere", said)
+        assert found[name][0] == "wrong"
+
+    def test_a_mistake_of_its_own_stays_one(self, tmp_path: Path) -> None:
+        scale = (" / math.sqrt(n_embd / n_heads)", "")
+        found = self.found(tmp_path, scale, ("if causal", "if not causal"))
+        assert found["self_attention"][0] == "wrong"
+
+
 def write_notebook(path: Path, *cells: str) -> Path:
     made = [{"cell_type": "code", "source": cell.splitlines(keepends=True)} for cell in cells]
     made.insert(0, {"cell_type": "markdown", "source": ["# Title"]})

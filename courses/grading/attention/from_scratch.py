@@ -28,13 +28,13 @@ STEPS = {
         "split_heads": "(B, n_heads, n_tok, n_embd / n_heads), a piece of each token per head",
         "merge_heads": "what split_heads did, undone",
     },
-    "2.1 self_attention": {
+    "2.1 all steps": {
         "self_attention": "the same as multi_head_attention_forward without its last projection",
     },
 }
 """What a student writes, and what is asked for."""
-TITLES = ("the core", "causal mask", "several heads", "all steps together")
-POINTS = {"2.1 step 1": 8.0, "2.1 step 2": 4.0, "2.1 step 3": 4.0, "2.1 self_attention": 4.0}
+TITLES = ("the core", "causal mask", "several heads", "together")
+POINTS = {"2.1 step 1": 8.0, "2.1 step 2": 4.0, "2.1 step 3": 4.0, "2.1 all steps": 4.0}
 """Of the document's 20 points, every one-line function gets 2 and self_attention gets 4."""
 Found = Mapping[str, checks.Finding]
 
@@ -77,6 +77,7 @@ def _finding(name: str, wanted: str, found: Found | str) -> Finding:
     if isinstance(found, str):
         return not_judged(name, wanted, found)
     one = found[name]
+    if one.right or one.status == "wrong elsewhere":  # a mistake costs points once
+        return judge(name, wanted, None, one.problem or "equal to ours")
     unwritten = NOT_WRITTEN if one.status == "not written yet" else ""
-    problem = None if one.problem is None else f"{unwritten}{one.problem}"
-    return judge(name, wanted, problem, "equal to ours")
+    return judge(name, wanted, f"{unwritten}{one.problem}", "")

@@ -10,7 +10,7 @@ FAILURES = (Exception, SystemExit)
 """What a user's code may raise; a call of exit() must not end the check."""
 OTHERS = {"torch", "attnlab"}
 """Folders whose code is not the user's."""
-Lack = Literal["wrong", "not written yet", "missing", "not checked"]
+Lack = Literal["wrong", "wrong elsewhere", "not written yet", "missing", "not checked"]
 Status = Literal["right"] | Lack
 
 
