@@ -10,7 +10,7 @@ NOTEBOOK_READY := .venv/.notebook-ready
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-precision test-slow test-hostile bench equal architecture courses course-knowledge handout-knowledge notebook results docs clean
+.PHONY: help setup demo check test test-precision test-slow test-hostile bench equal architecture courses course-knowledge course-attention handout-knowledge handout-attention notebook results docs clean
 
 help:  ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F '\t' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -64,8 +64,14 @@ courses: $(READY)  ## generate the courses' notebooks from their sources
 course-knowledge: $(READY)  ## run every command of the knowledge course on a small made-up world, and its grader
 	PATH="$(CURDIR)/$(BIN):$$PATH" courses/knowledge/walk_through.sh runs/course-knowledge
 
+course-attention: $(READY)  ## run the attention course: its notebooks, every question, the handout and its grader
+	PATH="$(CURDIR)/$(BIN):$$PATH" courses/attention/walk_through.sh runs/course-attention
+
 handout-knowledge: $(READY)  ## write what a student of the knowledge course gets: make handout-knowledge FOLDER=handout/knowledge
 	$(BIN)/python courses/handout.py knowledge $(or $(FOLDER),handout/knowledge)
+
+handout-attention: $(READY)  ## write what a student of the attention course gets: make handout-attention FOLDER=handout/attention
+	$(BIN)/python courses/handout.py attention $(or $(FOLDER),handout/attention)
 
 # JupyterLab is installed when it is first wanted, so that nothing else waits for it.
 $(NOTEBOOK_READY): $(READY)

@@ -181,7 +181,10 @@ class RowBatches:
     def __init__(self, dataset: Any, config: TrainerConfig) -> None:
         def rows_of(epoch: int) -> list[TokenRow]:
             rows = dataset.epoch_rows(epoch, config.seed)
-            return [_shifted(row, config.shift, dataset.block_size) for row in rows]
+            return [
+                row.shifted(min(config.shift, dataset.block_size - len(row.tokens)), pad=PAD)
+                for row in rows
+            ]
 
         rows_at_once = rows_per_batch(config.batch_size)
         size = tokens_per_batch(config.batch_tokens) if config.batch_tokens else rows_at_once
@@ -225,12 +228,3 @@ def _token_batch(x: Tensor, y: Tensor, ids: list[str], *, shift: int) -> TokenBa
         targets=y.masked_fill(y == PAD, IGNORED),
         is_read_only=torch.zeros(len(x), dtype=torch.bool),
     )
-
-
-def _shifted(row: TokenRow, shift: int, block_size: int) -> TokenRow:
-    """Put padding, which is not scored, before a row."""
-    by = min(shift, block_size - len(row.tokens))
-    if by <= 0:
-        return row
-    scored = row.scored or [True] * len(row.tokens)
-    return replace(row, tokens=[PAD] * by + list(row.tokens), scored=[False] * by + list(scored))
