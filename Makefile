@@ -62,7 +62,7 @@ courses: $(READY)  ## generate the courses' notebooks from their sources
 	$(BIN)/python courses/build.py
 
 course-knowledge: $(READY)  ## run every command of the knowledge course on a small made-up world, and its grader
-	PATH="$(CURDIR)/$(BIN):$$PATH" courses/knowledge/walk_through.sh runs/course-knowledge
+	PATH="$(CURDIR)/$(BIN):$$PATH" courses/knowledge/walk_through.sh runs/course-knowledge$(if $(FULL),-full)
 
 course-attention: $(READY)  ## run the attention course: its notebooks, every question, the handout and its grader
 	PATH="$(CURDIR)/$(BIN):$$PATH" courses/attention/walk_through.sh runs/course-attention
