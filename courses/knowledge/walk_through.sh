@@ -12,7 +12,7 @@ cp "$course"/collect* .
 cp "$course"/src/*.py src/
 sed -n '/^```bash$/,/^```$/{/^```/d;s/NAME/walk_through/g;p}' "$course/STUDENT.md" >commands.sh
 if [ -n "${FULL:-}" ]; then
-    data=${ATTNLAB_DATA:?is not set: FULL=1 needs the course's four files in \$ATTNLAB_DATA/birthplace}/birthplace
+    data=${ATTNLAB_DATA:?FULL=1 needs it: a folder whose birthplace/ has wiki.txt and the .tsv files of the course}/birthplace
     cp "$data"/wiki.txt "$data"/*.tsv .
     python - "$course/../../results/knowledge_printed_hours.json" <<'EOF'
 import json, sys
