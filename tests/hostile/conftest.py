@@ -1,5 +1,6 @@
-"""The fixture of the hostile tests."""
+"""The fixtures of the hostile tests."""
 
 from harness import hostile
+from run_files_helpers import all_runs, quick_runs
 
-__all__ = ["hostile"]
+__all__ = ["all_runs", "hostile", "quick_runs"]

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 import torch
+from harness import command_tree
 from rich.console import Console
 
 from attnlab.cli import main
@@ -21,6 +22,9 @@ from small_jobs import SETTINGS, name_of, write_inputs
 
 ENDS = {0, 1, 2, *range(129, 160)}
 """Exit codes that a command may end with: done, failed, a user's mistake, a signal."""
+QUICK = ("knowledge-world", "knowledge-pretrain", "classify-train")
+"""Three jobs which between them write every kind of file."""
+QUESTION = "Where was Ada born?"
 
 
 class Outcome(NamedTuple):
@@ -44,6 +48,33 @@ def make_runs(folder: Path, jobs: Sequence[str]) -> None:
     torch.set_num_threads(threads)
 
 
+@pytest.fixture(scope="session")
+def quick_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a run of three jobs."""
+    folder = tmp_path_factory.mktemp("quick")
+    make_runs(folder, QUICK)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def all_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a finished run, or study, of every job."""
+    folder = tmp_path_factory.mktemp("all")
+    make_runs(folder, list(SETTINGS))
+    return folder
+
+
+def readers(job: str) -> list[list[str]]:
+    """Return commands that read a run of a job and change nothing."""
+    name = name_of(job)
+    found = [["runs", "check", name], ["runs", "show", name], ["runs", "list", "--all"]]
+    if job in ("knowledge-pretrain", "knowledge-finetune"):
+        found.append(["knowledge", "ask", name, QUESTION, "--samples", "2"])
+    if job == "classify-train":
+        found.append(["classify", "predict", name, "--text", "the food was superb."])
+    return found
+
+
 def attnlab(folder: Path, *arguments: str) -> Outcome:
     """Run `attnlab ARGUMENTS` in a folder, in this process; an exception is a failed test."""
     out, err, code = io.StringIO(), io.StringIO(), 0
@@ -55,6 +86,7 @@ def attnlab(folder: Path, *arguments: str) -> Outcome:
         contextlib.redirect_stderr(err),
     ):
         patch.setattr(sys, "argv", ["attnlab", *arguments])
+        patch.setattr("typer.main.get_command", command_tree)
         patch.setattr("attnlab.report.run_list.age", lambda _: "now")  # or answers would change
         patch.setattr("attnlab.recipes.knowledge.language_model.LONGEST_ANSWER", 20)
         patch.setattr("attnlab.runs.machine.cores", lambda: 1)
@@ -71,12 +103,6 @@ def check_outcome(done: Outcome) -> None:
     assert done.code in ENDS, done
     assert "Traceback" not in done.err + done.out, done
     assert len(done.err.splitlines()) <= 3, done
-
-
-def hashes(folder: Path) -> dict[str, str]:
-    """Hash every file below a folder; the lock of a run that is looked at may change."""
-    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != ".lock"]
-    return {str(path.relative_to(folder)): sha256_of(path) for path in files}
 
 
 @contextlib.contextmanager
