@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Attnlab
 
 import my_attention
 from attnlab.attention import functional
 from attnlab.recipes.attention import check_process
 from attnlab.recipes.attention.check import check_file
-from conftest import Attnlab
 
 FUNCTIONS = Path(functional.__file__).read_text(encoding="utf-8")
 UNSCALED = "\n\ndef attn_scaled(A, n_embd, n_heads):\n    return A\n"
