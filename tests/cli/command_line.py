@@ -1,22 +1,13 @@
 """Running the command line in this process: arguments in, two texts and an exit code out."""
 
 import json
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
-import torch
 
-
-class Outcome(NamedTuple):
-    """What a user sees of a command that has ended."""
-
-    code: int
-    out: str
-    err: str
-
+from commands_here import Outcome, run_main, same_threads
 
 Attnlab = Callable[..., Outcome]
 
@@ -26,26 +17,18 @@ def attnlab(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> Iterator[Attnlab]:
     """Return a function that runs `attnlab ARGUMENTS` in an empty folder."""
-    from attnlab.cli import main
-
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ATTNLAB_DEBUG", "")  # so that --debug is undone afterwards
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setattr("attnlab.runs.machine.cores", lambda: 1)  # tests share the others
-    threads = torch.get_num_threads()
 
     def run(*arguments: str) -> Outcome:
-        monkeypatch.setattr(sys, "argv", ["attnlab", *arguments])
         capfd.readouterr()
-        try:
-            main()
-            code = 0
-        except SystemExit as end:
-            code = int(end.code or 0)
+        code = run_main(monkeypatch, *arguments)
         return Outcome(code, *capfd.readouterr())
 
-    yield run
-    torch.set_num_threads(threads)
+    with same_threads():
+        yield run
 
 
 @pytest.fixture

@@ -2,4 +2,6 @@
 
 from command_line import attnlab, short_answers
 
-__all__ = ["attnlab", "short_answers"]
+from commands_here import checks_here
+
+__all__ = ["attnlab", "checks_here", "short_answers"]

@@ -3,4 +3,6 @@
 from harness import hostile
 from run_files_helpers import all_runs, quick_runs
 
-__all__ = ["all_runs", "hostile", "quick_runs"]
+from commands_here import checks_here
+
+__all__ = ["all_runs", "checks_here", "hostile", "quick_runs"]

@@ -1,28 +1,17 @@
 """Hostile commands: whatever they are given, they end with a code and a few words."""
 
-import functools
 import os
-import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
-import typer
 
-command_tree = functools.cache(typer.main.get_command)
-"""Builds the tree of commands once, not for every command."""
+from commands_here import Outcome as Ended
+from commands_here import run_main
+
 MOST_LINES = 3
 CODES = (0, 1, 2)
-
-
-class Ended(NamedTuple):
-    """How a command ended."""
-
-    code: int
-    out: str
-    err: str
 
 
 Hostile = Callable[..., Ended]
@@ -56,8 +45,6 @@ def hostile(
 
     Nothing beside that folder may change.
     """
-    from attnlab.cli import main
-
     work, beside = tmp_path / "work", tmp_path / "beside"
     work.mkdir()
     beside.mkdir()
@@ -68,17 +55,11 @@ def hostile(
         monkeypatch.setenv(name, "")
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setattr("attnlab.runs.machine.cores", lambda: 1)
-    monkeypatch.setattr("typer.main.get_command", command_tree)
 
     def run(*arguments: str) -> Ended:
-        monkeypatch.setattr(sys, "argv", ["attnlab", *arguments])
         capfd.readouterr()
-        code = 0
-        try:
-            with warnings.catch_warnings(action="ignore"):
-                main()
-        except SystemExit as end:
-            code = int(end.code or 0)
+        with warnings.catch_warnings(action="ignore"):
+            code = run_main(monkeypatch, *arguments)
         assert snapshot(beside) == before, arguments
         return check(Ended(code, *capfd.readouterr()))
 

@@ -1,23 +1,19 @@
 """Finished runs of every job, commands that read them, and what may come of a damaged file."""
 
 import contextlib
-import io
 import json
 import shutil
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
-import torch
-from harness import command_tree
 from rich.console import Console
 
-from attnlab.cli import main
 from attnlab.recipes.jobs import find_job
 from attnlab.runs.directory import RunPlace
 from attnlab.runs.files import sha256_of
+from commands_here import Outcome, attnlab_in, same_threads
 from small_jobs import SETTINGS, name_of, write_inputs
 
 ENDS = {0, 1, 2, *range(129, 160)}
@@ -27,25 +23,15 @@ QUICK = ("knowledge-world", "knowledge-pretrain", "classify-train")
 QUESTION = "Where was Ada born?"
 
 
-class Outcome(NamedTuple):
-    """What a user sees of a command that has ended."""
-
-    code: int
-    out: str
-    err: str
-
-
 def make_runs(folder: Path, jobs: Sequence[str]) -> None:
     """Run some jobs with tiny settings, in an order in which each finds what it needs."""
     write_inputs(folder)
-    threads = torch.get_num_threads()
-    with pytest.MonkeyPatch.context() as patch, contextlib.chdir(folder):
+    with pytest.MonkeyPatch.context() as patch, contextlib.chdir(folder), same_threads():
         patch.setattr("attnlab.recipes.knowledge.language_model.LONGEST_ANSWER", 20)
         patch.setattr("attnlab.runs.machine.cores", lambda: 1)
         for job in jobs:
             place = RunPlace(Path("runs"), name_of(job))
             find_job(job).run(SETTINGS[job], place=place, console=Console(quiet=True))
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="session")
@@ -77,25 +63,11 @@ def readers(job: str) -> list[list[str]]:
 
 def attnlab(folder: Path, *arguments: str) -> Outcome:
     """Run `attnlab ARGUMENTS` in a folder, in this process; an exception is a failed test."""
-    out, err, code = io.StringIO(), io.StringIO(), 0
-    threads = torch.get_num_threads()
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        contextlib.chdir(folder),
-        contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(err),
-    ):
-        patch.setattr(sys, "argv", ["attnlab", *arguments])
-        patch.setattr("typer.main.get_command", command_tree)
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr("attnlab.report.run_list.age", lambda _: "now")  # or answers would change
         patch.setattr("attnlab.recipes.knowledge.language_model.LONGEST_ANSWER", 20)
         patch.setattr("attnlab.runs.machine.cores", lambda: 1)
-        try:
-            main()
-        except SystemExit as end:
-            code = int(end.code or 0)
-    torch.set_num_threads(threads)
-    return Outcome(code, out.getvalue(), err.getvalue())
+        return attnlab_in(folder, *arguments)
 
 
 def check_outcome(done: Outcome) -> None:

@@ -8,8 +8,6 @@ from hostile_values import BYTES
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from attnlab.recipes.attention.check_process import _note_findings
-
 READERS = {
     "corpus.txt": "knowledge pretrain corpus.txt --length x",
     "questions.tsv": "knowledge finetune questions.tsv --length x",
@@ -58,16 +56,10 @@ def test_hostile_bytes(hostile: Hostile, name: str, monkeypatch: pytest.MonkeyPa
         hostile(*prepare(name, BYTES[kind]))
 
 
-def check_here(command: list[str], notes: Path, *, seconds: float) -> str:  # noqa: ARG001
-    """Do what the process of a check does, without starting one."""
-    _note_findings(notes, command[3])
-    return "ended"
-
-
 @pytest.mark.slow
+@pytest.mark.usefixtures("checks_here")
 @pytest.mark.parametrize("name", READERS)
 def test_all_hostile_bytes(hostile: Hostile, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("attnlab.recipes.attention.check_process._run", check_here)
     if name == "assets.yaml":
         monkeypatch.setenv("ATTNLAB_ASSETS", name)
     for content in BYTES.values():
