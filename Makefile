@@ -6,11 +6,12 @@ TORCH_INDEX ?=
 BIN := .venv/bin
 READY := .venv/.ready
 NOTEBOOK_READY := .venv/.notebook-ready
-# One core per test: two tests that both use all cores would slow each other down.
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2
+# One core per test: two tests that both use all cores would slow each other down. Each core takes
+# half of the files, until it has none left: what the tests of a file share is made once, not twice.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-precision test-slow test-hostile bench equal architecture courses course-knowledge course-attention handout-knowledge handout-attention notebook results docs clean
+.PHONY: help setup demo check test test-precision test-slow bench equal architecture courses course-knowledge course-attention handout-knowledge handout-attention notebook results docs clean
 
 help:  ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F '\t' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -43,11 +44,8 @@ test-precision: $(READY)  ## run the tests that train or evaluate a model, in fl
 	ATTNLAB_PRECISION=float32 $(PYTEST) -m 'precision and not slow'
 	ATTNLAB_PRECISION=bfloat16 $(PYTEST) -m 'precision and not slow'
 
-test-slow: $(READY)  ## run only the slow tests, such as killing jobs at a hundred random points
-	$(PYTEST) -m slow --ignore tests/hostile
-
-test-hostile: $(READY)  ## try hostile arguments and files in every combination (longer than the other slow tests)
-	$(PYTEST) -m slow tests/hostile
+test-slow: $(READY)  ## run only the slow tests: a hundred random kills, hostile input in every combination
+	$(PYTEST) -m slow
 
 bench: $(READY)  ## run the benchmarks that need no extra data; each prints ratios and writes results/NAME.json
 	@for file in $(filter-out benchmarks/equality.py benchmarks/measure.py benchmarks/results.py benchmarks/rivals.py benchmarks/plain_gpt.py benchmarks/knowledge_recall.py benchmarks/knowledge_course.py benchmarks/knowledge_confidence.py benchmarks/encoder_speed.py benchmarks/yelp_classifier.py,$(wildcard benchmarks/*.py)); do echo "== $$file"; $(BIN)/python $$file || exit 1; done

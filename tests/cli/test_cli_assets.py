@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
+from command_line import Attnlab
 
 from attnlab.assets.catalogue import ASSETS
 from attnlab.assets.unpacking import movie_reviews
-from conftest import Attnlab
 from fake_packages import offer
 from small_bert import write_small_bert
 

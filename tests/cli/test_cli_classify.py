@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from command_line import Attnlab, flowing
 
 from attnlab.runs.directory import Run
-from conftest import Attnlab, flowing
 from small_bert import write_reviews, write_small_bert
 
 pytestmark = pytest.mark.precision

@@ -297,11 +297,12 @@ def distance_by_descent(keys: np.ndarray, subset: list[int]) -> float:
     return height
 
 
-def test_a_thousand_random_rational_instances_agree_with_other_methods() -> None:
+@pytest.mark.parametrize("instances", [200, pytest.param(1000, marks=pytest.mark.slow)])
+def test_random_rational_instances_agree_with_other_methods(instances: int) -> None:
     """The verdict against a linear programme, and its consequence against direct optimization."""
     dice = np.random.default_rng(20240209)
     verdicts: Counter[str] = Counter()
-    while verdicts.total() < 1000:
+    while verdicts.total() < instances:
         keys = random_rational_keys(dice)
         n = len(keys)
         subset = sorted(dice.choice(n, size=int(dice.integers(1, n)), replace=False).tolist())
@@ -318,7 +319,7 @@ def test_a_thousand_random_rational_instances_agree_with_other_methods() -> None
             assert proved(solution, keys)
             assert distance > 3e-3
         verdicts[solution.verdict] += 1
-    assert min(verdicts.values()) > 200
+    assert min(verdicts.values()) > instances / 5
 
 
 def test_selectable_keys_are_the_vertices_that_qhull_finds() -> None:

@@ -188,7 +188,7 @@ def test_ctrl_c_is_one_line_at_any_moment(tmp_path: Path, seconds: float) -> Non
     )
     time.sleep(seconds)
     started.send_signal(signal.SIGINT)
-    out, err = started.communicate()
+    out, err = started.communicate(timeout=60)
     if "attnlab" not in err and "site" in err:
         pytest.skip("Python itself had not started")
     # after an interrupt inside exec, Python ends by the signal itself, which a shell shows as 130

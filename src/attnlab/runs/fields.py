@@ -28,7 +28,7 @@ class Resolved(TypedDict):
     hardware: NotRequired[Hardware]
     processes: NotRequired[Positive]
     threads: NotRequired[Annotated[int, Ge(1), Le(1024)]]
-    steps: NotRequired[Count]
+    steps: NotRequired[Positive]
     data: NotRequired[dict[str, str]]
     fused_attention_from: NotRequired[Count]
     attention_files: NotRequired[str | None]

@@ -18,7 +18,7 @@ from typing import Any
 from attnlab.checks.findings import Finding, Observer
 from attnlab.environment import DEBUG, QUIET, is_on
 from attnlab.errors import UserError
-from attnlab.guard import explain
+from attnlab.guard import explain, signal_name, watch_threads
 from attnlab.phases import phase
 from attnlab.runs.files import reading
 
@@ -78,6 +78,8 @@ def _run(command: list[str], notes: Path, *, seconds: float, shows_prints: bool)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(started.pid, signal.SIGKILL)  # and whatever it started
         started.wait()
+    if started.returncode < 0:
+        return f"crashes: its process was ended by signal {signal_name(-started.returncode)}"
     return f"ends the whole process with exit code {started.returncode}"
 
 
@@ -144,5 +146,6 @@ def _note_findings(notes: Path, request: str) -> None:
 
 
 if __name__ == "__main__":
+    watch_threads("attnlab")
     _note_findings(Path(sys.argv[2]), sys.argv[1])
     os._exit(0)  # threads that the file left behind do not keep us waiting
