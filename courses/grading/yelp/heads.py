@@ -97,7 +97,11 @@ class Head:
         (said, arrays), own = answer, f"{self.name}/"
         return Recorded(
             {key.removeprefix(own): array for key, array in arrays.items() if key.startswith(own)},
-            {key.removeprefix(own): why for key, why in said["failures"].items() if key.startswith(own)},
+            {
+                key.removeprefix(own): why
+                for key, why in said["failures"].items()
+                if key.startswith(own)
+            },
             TOLERANCE[said["dtype"]],
             self.inputs,
             folder,
