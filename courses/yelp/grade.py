@@ -59,7 +59,7 @@ def grade(
         "3.3": results.compared(runs, (results.FEW_ALONE, results.FEW_JOINT), labels),
     }
     parts |= {
-        "2 score": _part("2 score", "test score", score),
+        "2 score": _part("2 score", "accuracy on the test set", score),
         "3.2": _part("3.2", "joint training", results.grade(runs, results.JOINT, labels), notes),
         "3.3": _part("3.3", "joint training with 50 labels", few, notes),
     }
@@ -81,7 +81,7 @@ def grade_code(folder: Path, limits: Limits, seed: int) -> dict[str, Part]:
         found = {}
         for part, (title, checks) in MODELS.items():
             answer = sandbox.ask(probe, folder / "mymodel.py", checks.request(model), limits)
-            found[part] = (title, checks.grade(answer, model))
+            found[part] = (title, checks.grade(answer))
         asked = masking.request(model, seed=seed)
         answer = sandbox.ask(probe, folder / "classifier_mlm.py", asked, limits)
         found["3.1(b)"] = ("MLM inputs", masking.grade(answer))

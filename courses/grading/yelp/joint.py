@@ -39,9 +39,9 @@ def request(folder: Path) -> dict[str, Any]:
     }
 
 
-def grade(answer: Answer, folder: Path) -> list[Finding]:
+def grade(answer: Answer) -> list[Finding]:
     """Judge what the probe ran."""
-    found = heads.grade(answer, folder, RUNS, [(classifier.HEAD, CLASSES), (MASKED, TOKENS)])
+    found = heads.grade(answer, RUNS, [(classifier.HEAD, CLASSES), (MASKED, TOKENS)])
     if not found[0].passed:
         return found + [not_judged(*check, "it does not run") for check in (JOINT, LEARNS)]
     said, arrays = answer

@@ -155,7 +155,7 @@ CHECKS: tuple[tuple[str, str, Callable[[Masked], tuple[str | None, str]]], ...] 
     ("special tokens", "[CLS], [SEP] and padding are never masked", special),
     ("targets", "a label is the original token", targets),
     ("other tokens", "a token that is not chosen stays, and its label is -100", others),
+    ("fresh draws", "every call masks other tokens", fresh),
     ("15 %", "tokens are chosen with mlm_probability", share),
     ("80/10/10", "80 % [MASK], 10 % a random token, 10 % unchanged", kinds),
-    ("fresh draws", "every call masks other tokens", fresh),
 )

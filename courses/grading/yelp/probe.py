@@ -15,9 +15,9 @@ from torch import Tensor, nn
 
 from grading.probing import Answer, Arrays, find, last_line, main, set_seed
 
-DRAWS = 40
+DRAWS = 16
 """Forward passes in training, to see the dropout."""
-STEPS, RATE = 15, 0.01
+STEPS, RATE = 10, 0.02
 """Of training."""
 Call = Callable[..., Any]
 
@@ -37,7 +37,7 @@ def outputs_of(build: Any, request: Mapping[str, Any]) -> Answer:
             found, failures = Recorder(model, head).record()
             said["failures"] |= {f"{name}/{key}": why for key, why in failures.items()}
             arrays |= {f"{name}/{key}": array for key, array in found.items()}
-        if not said["failures"]:
+        if not any(key.endswith("scores plain") for key in said["failures"]):
             break
     return said, arrays
 

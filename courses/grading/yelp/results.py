@@ -123,12 +123,12 @@ def grade(
     *,
     at_least: float | None = None,
 ) -> list[Finding]:
-    """Check that there is a run of a kind, and that its test score is what the record says."""
+    """Check that there is a run of a kind, that its record is right, and that it learned."""
     run, wanted = results.best(kind), "a finished run with its predictions of the test set"
     checks = _checks(kind, at_least)
     problem = results.missing(kind) if run is None else None
     if run is not None and not run.answers:
-        problem = f"{run.name} has no predictions/test.jsonl: give the test set when you train"
+        problem = f"{run.name} has no predictions/test.jsonl: put test.csv into --data_dir"
     seen = f"{run.name}, validation {run.dev:.1%}" if run else ""
     findings = [judge(kind.name, wanted, problem, seen)]
     if problem is not None or run is None:
@@ -136,17 +136,18 @@ def grade(
     if labels is None:
         return findings + [not_judged(*check, NEEDS_LABELS) for check in checks]
     if other := _other_texts(run, labels):
-        score, *rest = checks
-        return [*findings, judge(*score, other, ""), *(not_judged(*c, other) for c in rest)]
+        first, *rest = checks
+        return [*findings, judge(*first, other, ""), *(not_judged(*c, other) for c in rest)]
     return findings + _judged(run, labels, checks, at_least=at_least)
 
 
 def _checks(kind: Kind, at_least: float | None) -> list[tuple[str, str]]:
-    wanted = "what the record says" if at_least is None else f"at least {at_least:.1%}"
+    """Name the checks of a run; a test score is wanted in Problem 2 only."""
+    score = [] if at_least is None else [(f"{kind.name}: test score", f"at least {at_least:.1%}")]
     return [
-        (f"{kind.name}: test score", wanted),
         (f"{kind.name}: record", "the test score of its predictions"),
         (f"{kind.name}: not collapsed", "right answers other than the most frequent one"),
+        *score,
     ]
 
 
@@ -157,18 +158,18 @@ def _judged(
     *,
     at_least: float | None,
 ) -> list[Finding]:
-    score, record, collapsed = checks
+    record, collapsed, *score = checks
     truth, predicted = [str(one.label) for one in labels], [answer for _, answer in run.answers]
     right, n = sum(a == b for a, b in zip(truth, predicted, strict=True)), len(truth)
     seen, said = accuracy_of(right, n), run.reported
-    reached = at_least is None or right >= at_least * n
     agrees = said is not None and abs(said - right / n) < ROUNDING
     reported = "it has no test score" if said is None else f"it says {said:.2%}"
     off = f"{reported}, the predictions give {right / n:.2%}"
+    reached = at_least is None or right >= at_least * n
     return [
-        judge(*score, None if reached else seen, seen),
-        judge(*record, None if agrees else off, reported),
+        judge(*record, None if agrees else off, seen),
         judge(*collapsed, collapse(truth, predicted, "texts"), f"{len(set(predicted))} classes"),
+        *(judge(*check, None if reached else seen, seen) for check in score),
     ]
 
 
