@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
 
 from attnlab.data.batches import IGNORED
 from attnlab.data.epochs import Epochs
@@ -81,11 +81,9 @@ class Classification:
         return ParameterGroups.of(self.model, embeddings=["classifier.weight"])
 
 
-def class_probabilities(
-    model: BertForSequenceClassification, rows: Sequence[TextRow]
-) -> Float[Tensor, "N C"]:
+def class_probabilities(model: nn.Module, rows: Sequence[TextRow]) -> Float[Tensor, "N C"]:
     """Return how likely each class is for each text, in the order given; texts of like length go
-    through the model together.
+    through the model together. It is called with tokens, types and padding.
     """
     device = next(model.parameters()).device
     order = sorted(range(len(rows)), key=lambda i: len(rows[i]))

@@ -6,6 +6,7 @@ from math import log
 from typing import Any
 
 import torch
+from torch import nn
 
 from attnlab.config import from_dict
 from attnlab.data.batches import IGNORED
@@ -48,23 +49,34 @@ class Classifier:
 
     def answers(self, examples: Sequence[Example], rows: Sequence[TextRow]) -> list[dict[str, Any]]:
         """Predict each text's class with its probability, and the loss where the label is known."""
-        found = []
-        table = class_probabilities(self.model, rows).tolist()
-        for example, row, likely in zip(examples, rows, table, strict=True):
-            best = max(range(len(likely)), key=likely.__getitem__)
-            truth = row.targets[0]
-            found.append(
-                prediction_row(
-                    example.id,
-                    example.text if example.pair is None else f"{example.text}\n{example.pair}",
-                    gold=example.label,
-                    prediction=self.classes[best],
-                    confidence=likely[best],
-                    loss=None if truth == IGNORED else -log(max(likely[truth], 1e-300)),
-                    probabilities=dict(zip(self.classes, likely, strict=True)),
-                )
+        return answers_of(self.model, examples, rows, classes=self.classes)
+
+
+def answers_of(
+    model: nn.Module,
+    examples: Sequence[Example],
+    rows: Sequence[TextRow],
+    *,
+    classes: Sequence[str],
+) -> list[dict[str, Any]]:
+    """Let any model that scores the classes of rows predict that of each text."""
+    found = []
+    table = class_probabilities(model, rows).tolist()
+    for example, row, likely in zip(examples, rows, table, strict=True):
+        best = max(range(len(likely)), key=likely.__getitem__)
+        truth = row.targets[0]
+        found.append(
+            prediction_row(
+                example.id,
+                example.text if example.pair is None else f"{example.text}\n{example.pair}",
+                gold=example.label,
+                prediction=classes[best],
+                confidence=likely[best],
+                loss=None if truth == IGNORED else -log(max(likely[truth], 1e-300)),
+                probabilities=dict(zip(classes, likely, strict=True)),
             )
-        return found
+        )
+    return found
 
 
 def new_classifier(

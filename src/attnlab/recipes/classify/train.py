@@ -1,10 +1,10 @@
 """Fine-tuning: train a pretrained BERT to classify, optionally with masked text."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from typing import Any, Protocol, cast
 
 from rich.console import Console
 
@@ -38,16 +38,36 @@ from attnlab.recipes.opening import Inputs, finished_run, open_run
 from attnlab.recipes.seen_rows import START_RECORD
 from attnlab.runs.directory import RECORD, Run, RunPlace
 from attnlab.runs.files import sha256_of
-from attnlab.runs.predictions import column
+from attnlab.runs.predictions import Predictions, column
 from attnlab.training.distributed import join_processes
 from attnlab.training.inference import inference
 from attnlab.training.loop import TrainingState, train
 from attnlab.training.session import Session
-from attnlab.training.task import Evaluation
+from attnlab.training.task import Evaluation, Task
 
 
-def run_train(job: str, settings: ClassifySettings, *, place: RunPlace, console: Console) -> Run:
-    """Learn from labelled text and leave the run with its record; resumes by itself."""
+class Learning(Protocol):
+    """Something to train, which knows how to close its run."""
+
+    def task(self) -> Task[Any]:
+        """Return what the loop trains."""
+
+    def close(self, state: TrainingState) -> None:
+        """Answer every split, export the model and close the run."""
+
+
+def run_train(
+    job: str,
+    settings: ClassifySettings,
+    *,
+    place: RunPlace,
+    console: Console,
+    begin: Callable[[ClassifySettings, Session], Learning] | None = None,
+) -> Run:
+    """Learn from labelled text and leave the run with its record; resumes by itself.
+
+    ``begin`` makes what is trained: by default our own classifier, in a course a student's.
+    """
     need_texts_and_model(settings)
     inputs = Inputs(files_of(settings))
     if done := finished_run(job, settings, place=place, files=inputs.files):
@@ -57,12 +77,17 @@ def run_train(job: str, settings: ClassifySettings, *, place: RunPlace, console:
         open_run(job, settings, inputs, place=place, console=console) as session,
     ):
         _note_substitutions(settings, session)
-        texts = read_texts(settings)  # before the model: a mistake in a file costs no download
-        # nobody but FineTuning holds the checkpoint: it lets go of what the model has copied
-        fine_tuning = FineTuning(settings, _read_model(settings.model, session), texts, session)
-        state = train(fine_tuning.task(), settings.training, session)
-        fine_tuning.close(state)
+        learning = (begin or begin_fine_tuning)(settings, session)
+        state = train(learning.task(), settings.training, session)
+        learning.close(state)
         return session.run
+
+
+def begin_fine_tuning(settings: ClassifySettings, session: Session) -> "FineTuning":
+    """Read the texts, then the model."""
+    texts = read_texts(settings)  # before the model: a mistake in a file costs no download
+    # nobody but FineTuning holds the checkpoint: it lets go of what the model has copied
+    return FineTuning(settings, read_model(settings.model, session), texts, session)
 
 
 class FineTuning:
@@ -132,10 +157,7 @@ class FineTuning:
         """Ask dev; its accuracy chooses the step that is kept."""
         if "dev" not in self.rows:
             return None
-        answers = self.classifier.answers(self.texts.eval_splits["dev"], self.rows["dev"])
-        accuracy = ACCURACY.score(answers)
-        loss = sum(column(answers, "loss")) / len(answers)
-        return Evaluation(accuracy, {"dev_accuracy": accuracy, "dev_loss": loss})
+        return score_dev(self.classifier.answers(self.texts.eval_splits["dev"], self.rows["dev"]))
 
     def _close(self, state: TrainingState) -> None:
         run, texts, classifier = self.session.run, self.texts, self.classifier
@@ -145,24 +167,46 @@ class FineTuning:
                 for split, examples in texts.eval_splits.items()
             }
         if self.used:
-            self.used.grow(classifier.model.body, self.pretrained.tensors[TABLE])
+            self.used.grow(classifier.model.body.embeddings, self.pretrained.tensors[TABLE])
         write_bert(classifier.model, self.pretrained, run.path / MODEL, classes=texts.classes)
-        # with one evaluation, after the last step, there was nothing to choose among
-        chose = "dev" in self.rows and self.settings.training.evaluate_every > 0
-        close_run(
-            run,
-            predictions,
-            splits=texts.splits(),
-            train_gold=[example.label for example in texts.train],
-            files=[f"{MODEL}/*"],
-            classes=list(texts.classes),
-            begun_afresh=self.fresh,
-            has_pairs=texts.has_pairs,
-            dev=_origin_of_dev(texts),
-            split_notes=dict(texts.notes),
-            **state.summary(),
-            chosen_on="dev" if chose else LAST_STEP,
+        close_classification(
+            run, texts, predictions, settings=self.settings, state=state, begun_afresh=self.fresh
         )
+
+
+def score_dev(answers: Predictions) -> Evaluation:
+    """Return the accuracy, which chooses the step that is kept, and the mean loss."""
+    accuracy = ACCURACY.score(answers)
+    loss = sum(column(answers, "loss")) / len(answers)
+    return Evaluation(accuracy, {"dev_accuracy": accuracy, "dev_loss": loss})
+
+
+def close_classification(
+    run: Run,
+    texts: ClassifyTexts,
+    predictions: Mapping[str, Predictions],
+    *,
+    settings: ClassifySettings,
+    state: TrainingState,
+    **found: Any,
+) -> None:
+    """Close the run of a classifier whose model is written; ``found`` goes into the record."""
+    # with one evaluation, after the last step, there was nothing to choose among
+    chose = "dev" in texts.eval_splits and settings.training.evaluate_every > 0
+    close_run(
+        run,
+        predictions,
+        splits=texts.splits(),
+        train_gold=[example.label for example in texts.train],
+        files=[f"{MODEL}/*"],
+        classes=list(texts.classes),
+        has_pairs=texts.has_pairs,
+        dev=_origin_of_dev(texts),
+        split_notes=dict(texts.notes),
+        **found,
+        **state.summary(),
+        chosen_on="dev" if chose else LAST_STEP,
+    )
 
 
 def need_texts_and_model(settings: ClassifySettings) -> None:
@@ -194,7 +238,7 @@ def _origin_of_dev(texts: ClassifyTexts) -> str:
     return texts.notes.get("dev", "given") if "dev" in texts.eval_splits else "none"
 
 
-def _read_model(name: str, session: Session) -> Pretrained:
+def read_model(name: str, session: Session) -> Pretrained:
     """Find a model and read it; a run resumes only with the model it began with."""
     pretrained = read_bert(Path(session.processes.from_lead(lambda: str(find_model(name)))))
     session.insist("base", pretrained.sha256, what=f"the model {name}")
@@ -217,5 +261,5 @@ def _rows(
     if texts.unlabelled:
         return rows, None  # a head that scores every token needs the whole table
     used = CompactEmbedding.of(*rows.values())
-    used.shrink(classifier.model.body)
-    return {split: used.renumbered(some) for split, some in rows.items()}, used
+    used.shrink(classifier.model.body.embeddings)
+    return rows, used
