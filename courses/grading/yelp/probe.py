@@ -47,14 +47,21 @@ def read_model(build: Any, request: Mapping[str, Any], dtype: torch.dtype) -> nn
     set_seed(0)
     labels = [request["num_labels"]] if request["num_labels"] else []
     model = build.from_pretrained(request["checkpoint"], *labels)
-    if not isinstance(getattr(model, "bert", None), nn.Module):
-        raise AttributeError("the model has no body: self.bert is missing.")
+    body = f"{body_of(model)[0]}."
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             weights = request["weights"].get(str(list(parameter.shape)))
-            if weights is not None and not name.startswith("bert."):
+            if weights is not None and not name.startswith(body):
                 parameter.copy_(torch.tensor(weights))
     return model.to(dtype)
+
+
+def body_of(model: nn.Module) -> tuple[str, nn.Module]:
+    """Find the body, whatever a student calls it."""
+    for name, module in model.named_modules():
+        if name and hasattr(module, "embeddings") and hasattr(module.embeddings, "words"):
+            return name, module
+    raise AttributeError("the model has no body: none of its modules is a BertModel.")
 
 
 class Recorder:
@@ -62,6 +69,7 @@ class Recorder:
 
     def __init__(self, model: nn.Module, head: Mapping[str, Any]) -> None:
         self.model, self.absent = model, head["absent"]
+        self.body_name, self.body = body_of(model)
         self.call: Call = model if head["call"] == "forward" else getattr(model, head["call"])
         self.cases = {
             name: {key: torch.tensor(value) for key, value in case.items()}
@@ -114,7 +122,7 @@ class Recorder:
         self.model.zero_grad()
         self.loss().backward()
         names = [
-            name
+            name.replace(f"{self.body_name}.", "bert.", 1)
             for name, parameter in self.model.named_parameters()
             if parameter.grad is not None and bool(parameter.grad.abs().max() > 1e-12)
         ]
@@ -122,7 +130,7 @@ class Recorder:
 
     def moved(self) -> np.ndarray:
         """Return the scores after the embedding of a token that is not there was changed."""
-        row = self.model.bert.embeddings.words.weight[self.absent]
+        row = self.body.embeddings.words.weight[self.absent]
         before = row.detach().clone()
         with torch.no_grad():
             row += 1
@@ -134,7 +142,7 @@ class Recorder:
     def drawn(self) -> np.ndarray:
         """Return the scores in training; the body drops nothing, so that the head's dropout shows."""
         with self._training():
-            self.model.bert.eval()
+            self.body.eval()
             return np.stack([_array(self.scores("plain")) for _ in range(DRAWS)])
 
     def stays_in_training(self) -> np.ndarray:
@@ -263,5 +271,7 @@ def _array(tensor: Tensor) -> np.ndarray:
     return np.asarray(tensor.detach().double().numpy())
 
 
+KINDS = {"model": run_model, "joint": run_joint, "masking": run_masking}
+
 if __name__ == "__main__":
-    main({"model": run_model, "joint": run_joint, "masking": run_masking})
+    main(KINDS)

@@ -32,6 +32,11 @@ class Kind:
     joint: bool
     command: str
 
+    @property
+    def code(self) -> tuple[str, ...]:
+        """How the TODOs of the code begin that it needs."""
+        return ("Problem 2", "Problem 3") if self.joint else ("Problem 2",)
+
     def fits(self, run: "TrainedRun") -> bool:
         """Say whether a run is of this kind."""
         return self.few == (run.n_train <= FEW) and self.joint == run.joint
@@ -105,7 +110,8 @@ class Results:
 
     def missing(self, kind: Kind) -> str:
         """Say that there is no such run, and what to do."""
-        todo = next(iter(unwritten(self.folder)), None)
+        todos = sorted(unwritten(self.folder))  # Problem 2 comes before Problem 3
+        todo = next((todo for todo in todos if todo.startswith(kind.code)), None)
         write = f"Write {todo}; then run" if todo else "Run"
         there = f" {self.damaged[0]}." if self.damaged else ""
         return f"there is no such run.{there} {write} the command of {kind.command}."
