@@ -45,8 +45,8 @@ def outputs_of(build: Any, request: Mapping[str, Any]) -> Answer:
 def read_model(build: Any, request: Mapping[str, Any], dtype: torch.dtype) -> nn.Module:
     """Read the model that all submissions read, and give layers with names of their own weights."""
     set_seed(0)
-    labels = [request["num_labels"]] if request["num_labels"] else []
-    model = build.from_pretrained(request["checkpoint"], *labels)
+    classes = {"num_labels": request["num_labels"]} if request["num_labels"] else {}
+    model = build.from_pretrained(request["checkpoint"], **classes)
     body = f"{body_of(model)[0]}."
     with torch.no_grad():
         for name, parameter in model.named_parameters():
