@@ -10,7 +10,7 @@ NOTEBOOK_READY := .venv/.notebook-ready
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-precision test-slow test-hostile bench equal architecture courses course-knowledge course-yelp handout-knowledge notebook results docs clean
+.PHONY: help setup demo check test test-precision test-slow test-hostile bench equal architecture courses course-knowledge course-yelp handout-knowledge handout-yelp notebook results docs clean
 
 help:  ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F '\t' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -69,6 +69,9 @@ course-knowledge: $(READY)  ## run every command of the knowledge course on a sm
 
 handout-knowledge: $(READY)  ## write what a student of the knowledge course gets: make handout-knowledge FOLDER=handout/knowledge
 	$(BIN)/python courses/handout.py knowledge $(or $(FOLDER),handout/knowledge)
+
+handout-yelp: $(READY)  ## write what a student of the yelp course gets: make handout-yelp FOLDER=handout/yelp
+	$(BIN)/python courses/handout.py yelp $(or $(FOLDER),handout/yelp)
 
 # JupyterLab is installed when it is first wanted, so that nothing else waits for it.
 $(NOTEBOOK_READY): $(READY)
