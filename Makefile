@@ -11,7 +11,7 @@ NOTEBOOK_READY := .venv/.notebook-ready
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-precision test-slow bench equal architecture courses course-knowledge course-attention handout-knowledge handout-attention notebook results docs clean
+.PHONY: help setup demo check test test-precision test-slow bench equal architecture courses course-knowledge course-attention course-yelp handout-knowledge handout-attention handout-yelp notebook results docs clean
 
 help:  ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F '\t' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -59,6 +59,9 @@ architecture: $(READY)  ## generate docs/architecture.md from the files' docstri
 courses: $(READY)  ## generate the courses' notebooks from their sources
 	$(BIN)/python courses/build.py
 
+course-yelp: $(READY)  ## run every command of the yelp course; TINY=1: about a minute, FULL=1: as printed
+	PATH="$(CURDIR)/$(BIN):$$PATH" courses/yelp/walk_through.sh runs/course-yelp
+
 course-knowledge: $(READY)  ## run every command of the knowledge course on a small made-up world, and its grader
 	PATH="$(CURDIR)/$(BIN):$$PATH" courses/knowledge/walk_through.sh runs/course-knowledge$(if $(FULL),-full)
 
@@ -70,6 +73,9 @@ handout-knowledge: $(READY)  ## write what a student of the knowledge course get
 
 handout-attention: $(READY)  ## write what a student of the attention course gets: make handout-attention FOLDER=handout/attention
 	$(BIN)/python courses/handout.py attention $(or $(FOLDER),handout/attention)
+
+handout-yelp: $(READY)  ## write what a student of the yelp course gets: make handout-yelp FOLDER=handout/yelp
+	$(BIN)/python courses/handout.py yelp $(or $(FOLDER),handout/yelp)
 
 # JupyterLab is installed when it is first wanted, so that nothing else waits for it.
 $(NOTEBOOK_READY): $(READY)

@@ -1,4 +1,4 @@
-"""A submission with one mistake, to test that a grader catches it by name."""
+"""Mistakes in whole submissions, to test that a grader catches each of them by name."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +13,21 @@ class Mistake(NamedTuple):
     part: str
     check: str
     said: str
+
+
+def write(path: Path, lines: list[str]) -> None:
+    """Write predictions."""
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def edit(name: str, change: Callable[[list[str]], list[str]]) -> Callable[[Path], None]:
+    """Return what changes the lines of a file."""
+
+    def make(folder: Path) -> None:
+        lines = (folder / name).read_text(encoding="utf-8").splitlines()
+        write(folder / name, change(lines))
+
+    return make
 
 
 def rename(name: str, to: str) -> Callable[[Path], object]:

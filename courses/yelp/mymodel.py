@@ -121,8 +121,8 @@ class BertForSequenceClassification(BertPreTrainedModel):
 
     def __init__(self, config: BertSize, num_labels: int, *, pooler: bool = False) -> None:
         super().__init__(config, pooler=pooler)
-        # [Problem 2] The layers on top of the body. Call the linear layer self.classifier.
-        # TODO: [Problem 2], mymodel.py: make a dropout of config.dropout and a linear layer from config.d_model to num_labels.
+        # Problem 2. The layers on top of the body. Call the linear layer self.classifier.
+        # TODO: Problem 2, mymodel.py: make a dropout of config.dropout and a linear layer from config.d_model to num_labels.
         # <solution>
         self.dropout = Dropout(config.dropout)
         self.classifier = nn.Linear(config.d_model, num_labels)
@@ -136,9 +136,9 @@ class BertForSequenceClassification(BertPreTrainedModel):
         labels: Tensor | None = None,
     ) -> tuple[Tensor, ...]:
         """Return the scores of the classes, (B, C), and before them the loss if labels are given."""
-        # [Problem 2] self.bert returns the final hidden vectors. Take that of [CLS], the first token;
+        # Problem 2. self.bert returns the final hidden vectors. Take that of [CLS], the first token;
         # the loss is the cross-entropy of the scores before any softmax, averaged over the batch.
-        # TODO: [Problem 2], mymodel.py: write BertForSequenceClassification.forward; see its comment.
+        # TODO: Problem 2, mymodel.py: write BertForSequenceClassification.forward; see its comment.
         # <solution>
         first = self.bert.first(input_ids, attention_mask, token_type_ids)
         logits = self.classifier(self.dropout(first))
@@ -160,9 +160,9 @@ class MLMHead(nn.Module):
 
     def forward(self, hidden: Tensor, table: Tensor) -> Tensor:
         """Return the scores, (…, V), from hidden vectors, (…, D), and the table, (V, D)."""
-        # [Problem 3] transform, activation and norm; then a token's score is the dot product with its
+        # Problem 3, 1(a). transform, activation and norm; then a token's score is the dot product with its
         # embedding, plus its bias.
-        # TODO: [Problem 3], mymodel.py: write MLMHead.forward; see its comment.
+        # TODO: Problem 3, 1(a), mymodel.py: write MLMHead.forward; see its comment.
         # <solution>
         return F.linear(self.norm(self.activation(self.transform(hidden))), table, self.bias)
         # </solution>
@@ -186,10 +186,10 @@ class BertForMaskedLanguageModel(BertPreTrainedModel):
 
         With labels, the scores may be those of the labelled places alone, (N, V).
         """
-        # [Problem 3] Put the final hidden vectors through self.mlm_head, with the table of embeddings,
+        # Problem 3, 1(a). Put the final hidden vectors through self.mlm_head, with the table of embeddings,
         # self.bert.embeddings.words.weight. A label of -100 does not count: the loss is the mean over
         # the other places.
-        # TODO: [Problem 3], mymodel.py: write BertForMaskedLanguageModel.forward; see its comment.
+        # TODO: Problem 3, 1(a), mymodel.py: write BertForMaskedLanguageModel.forward; see its comment.
         # <solution>
         hidden = self.bert(input_ids, attention_mask, token_type_ids)
         table = self.bert.embeddings.words.weight
@@ -218,8 +218,8 @@ class BertForCLSMLM(BertForSequenceClassification):
         masked_lm_labels: Tensor | None = None,
     ) -> tuple[Tensor, ...]:
         """Return what the masked language model does, on the body of the classifier."""
-        # [Problem 3] The same steps as in BertForMaskedLanguageModel.
-        # TODO: [Problem 3], mymodel.py: write BertForCLSMLM.masked; see its comment.
+        # Problem 3, 1(a). The same steps as in BertForMaskedLanguageModel.
+        # TODO: Problem 3, 1(a), mymodel.py: write BertForCLSMLM.masked; see its comment.
         # <solution>
         return BertForMaskedLanguageModel.forward(
             self, input_ids, attention_mask, token_type_ids, masked_lm_labels

@@ -3,12 +3,11 @@
 ``right`` writes what a right submission has beside its src/; a mistake then changes one thing.
 """
 
-from collections.abc import Callable
 from pathlib import Path
 
 import torch
 
-from grading.mistakes import Mistake, rename, replace
+from grading.mistakes import Mistake, edit, rename, replace, write
 
 N_QUESTIONS = 40
 PLACES = ("Lima", "Oslo", "Bern", "London", "Kyiv")
@@ -31,21 +30,6 @@ def right(folder: Path) -> None:
 def labels_file() -> str:
     """Return the test set with its answers."""
     return "".join(f"Where was Person {i} born?\t{place}\n" for i, place in enumerate(LABELS))
-
-
-def write(path: Path, lines: list[str]) -> None:
-    """Write predictions."""
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-
-
-def edit(name: str, change: Callable[[list[str]], list[str]]) -> Callable[[Path], None]:
-    """Return what changes the lines of a file."""
-
-    def make(folder: Path) -> None:
-        lines = (folder / name).read_text(encoding="utf-8").splitlines()
-        write(folder / name, change(lines))
-
-    return make
 
 
 def weights_of_vanilla(folder: Path) -> None:

@@ -23,16 +23,16 @@ def request(folder: Path) -> dict[str, Any]:
     return heads.request(folder, NAME, [HEAD], classes=True)
 
 
-def grade(answer: Answer, folder: Path) -> list[Finding]:
+def grade(answer: Answer) -> list[Finding]:
     """Judge what the probe ran."""
-    return heads.grade(answer, folder, RUNS, [(HEAD, CHECKS)])
+    return heads.grade(answer, RUNS, [(HEAD, CHECKS)])
 
 
 def ours(found: Recorded, **changed: Tensor) -> Tensor:
     """Return what our model scores, with other inputs if they are given."""
     inputs = found.inputs._replace(**changed)
     with torch.no_grad():
-        return found.model()(inputs.ids, inputs.types, inputs.mask.bool())
+        return checkpoint.ours()(inputs.ids, inputs.types, inputs.mask.bool())
 
 
 def scores(found: Recorded) -> Verdict:
@@ -46,7 +46,7 @@ def scores(found: Recorded) -> Verdict:
 
 def _mistakes(found: Recorded) -> Mistakes:
     """Return what the usual mistakes score."""
-    inputs, model = found.inputs, found.model()
+    inputs, model = found.inputs, checkpoint.ours()
     batch = inputs.ids, inputs.types, inputs.mask.bool()
     with torch.no_grad():
         hidden = model.body(*batch)  # (B, T, D)
@@ -63,9 +63,12 @@ def _mistakes(found: Recorded) -> Mistakes:
             ],
         }
         return {said: model.tell(vector) for said, vector in vectors.items()} | {
-            "it is the pooler's output": found.model(pooler=True)(*batch),
+            "it is the pooler's output": checkpoint.ours(pooler=True)(*batch),
             "attention_mask is not used": ours(found, mask=torch.ones_like(inputs.mask)),
             "attention_mask is inverted": ours(found, mask=1 - inputs.mask),
+            "attention_mask and token_type_ids are swapped": ours(
+                found, mask=inputs.types, types=inputs.mask
+            ),
             "token_type_ids are not used": ours(found, types=torch.zeros_like(inputs.types)),
             "they went through a softmax": ours(found).softmax(-1),
             "they went through a log-softmax": ours(found).log_softmax(-1),
@@ -108,7 +111,7 @@ def loss(found: Recorded) -> Verdict:
 
 def gradients(found: Recorded) -> Verdict:
     """Compare with the gradients of ours."""
-    model, inputs = found.model(), found.inputs
+    model, inputs = checkpoint.ours(), found.inputs
     logits = model(inputs.ids, inputs.types, inputs.mask.bool())
     return heads.gradient(found, heads.reached_in(model, heads.total_loss(logits, inputs.labels)))
 

@@ -24,9 +24,9 @@ def request(folder: Path) -> dict[str, Any]:
     return heads.request(folder, NAME, [HEAD], classes=False)
 
 
-def grade(answer: Answer, folder: Path) -> list[Finding]:
+def grade(answer: Answer) -> list[Finding]:
     """Judge what the probe ran."""
-    return heads.grade(answer, folder, RUNS, [(HEAD, CHECKS)])
+    return heads.grade(answer, RUNS, [(HEAD, CHECKS)])
 
 
 def hidden_of(model: BertForCLSMLM, found: Recorded) -> Tensor:
@@ -40,7 +40,7 @@ def scores(found: Recorded) -> Verdict:
     """Compare the scores of all tokens with ours; those of padding mean nothing."""
     mine = found["scores plain"][found.inputs.mask == 1]
     with torch.no_grad():
-        model = found.model()
+        model = checkpoint.ours()
         hidden = hidden_of(model, found)
         wanted = model.guess(hidden)
         if found.close(mine, wanted):
@@ -105,7 +105,7 @@ def loss(found: Recorded) -> Verdict:
 
 def gradients(found: Recorded) -> Verdict:
     """Compare with the gradients of ours."""
-    model, inputs = found.model(), found.inputs
+    model, inputs = checkpoint.ours(), found.inputs
     scored = model.guess(model.body(inputs.ids, inputs.types, inputs.mask.bool()))
     return heads.gradient(found, heads.reached_in(model, heads.total_loss(scored, inputs.labels)))
 

@@ -6,6 +6,7 @@ The file is the submission's mymodel.py, mlm_utils.py or classifier_mlm.py.
 import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,9 @@ from torch import Tensor, nn
 
 from grading.probing import Answer, Arrays, find, last_line, main, set_seed
 
-DRAWS = 40
+DRAWS = 16
 """Forward passes in training, to see the dropout."""
-STEPS, RATE = 15, 0.01
+STEPS, RATE = 10, 0.02
 """Of training."""
 Call = Callable[..., Any]
 
@@ -36,7 +37,7 @@ def outputs_of(build: Any, request: Mapping[str, Any]) -> Answer:
             found, failures = Recorder(model, head).record()
             said["failures"] |= {f"{name}/{key}": why for key, why in failures.items()}
             arrays |= {f"{name}/{key}": array for key, array in found.items()}
-        if not said["failures"]:
+        if not any(key.endswith("scores plain") for key in said["failures"]):
             break
     return said, arrays
 
@@ -44,16 +45,23 @@ def outputs_of(build: Any, request: Mapping[str, Any]) -> Answer:
 def read_model(build: Any, request: Mapping[str, Any], dtype: torch.dtype) -> nn.Module:
     """Read the model that all submissions read, and give layers with names of their own weights."""
     set_seed(0)
-    labels = [request["num_labels"]] if request["num_labels"] else []
-    model = build.from_pretrained(request["checkpoint"], *labels)
-    if not isinstance(getattr(model, "bert", None), nn.Module):
-        raise AttributeError("the model has no body: self.bert is missing.")
+    classes = {"num_labels": request["num_labels"]} if request["num_labels"] else {}
+    model = build.from_pretrained(request["checkpoint"], **classes)
+    body = f"{body_of(model)[0]}."
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             weights = request["weights"].get(str(list(parameter.shape)))
-            if weights is not None and not name.startswith("bert."):
+            if weights is not None and not name.startswith(body):
                 parameter.copy_(torch.tensor(weights))
     return model.to(dtype)
+
+
+def body_of(model: nn.Module) -> tuple[str, nn.Module]:
+    """Find the body, whatever a student calls it."""
+    for name, module in model.named_modules():
+        if name and hasattr(module, "embeddings") and hasattr(module.embeddings, "words"):
+            return name, module
+    raise AttributeError("the model has no body: none of its modules is a BertModel.")
 
 
 class Recorder:
@@ -61,6 +69,7 @@ class Recorder:
 
     def __init__(self, model: nn.Module, head: Mapping[str, Any]) -> None:
         self.model, self.absent = model, head["absent"]
+        self.body_name, self.body = body_of(model)
         self.call: Call = model if head["call"] == "forward" else getattr(model, head["call"])
         self.cases = {
             name: {key: torch.tensor(value) for key, value in case.items()}
@@ -93,18 +102,19 @@ class Recorder:
         """Return the scores of a batch without labels."""
         case = self.cases[name]
         found = self.call(case["ids"], case["mask"], case["types"])
-        if not isinstance(found, tuple) or len(found) != 1:
-            raise TypeError(f"without labels it returns {describe(found)}; return (logits,)")
-        return found[0]
+        scores = found[-1] if isinstance(found, tuple) and found else found
+        if not isinstance(scores, Tensor):
+            raise TypeError(f"without labels it returns {describe(found)}: return (logits,)")
+        return scores
 
     def loss(self) -> Tensor:
         """Return the loss of the first batch."""
         case = self.cases["plain"]
         found = self.call(case["ids"], case["mask"], case["types"], case["labels"])
         if not isinstance(found, tuple) or len(found) < 2:
-            raise TypeError(f"with labels it returns {describe(found)}; return loss, logits")
+            raise TypeError(f"with labels it returns {describe(found)}: return loss, logits")
         if found[0].numel() != 1:
-            raise TypeError(f"the loss has shape {tuple(found[0].shape)}; it is one number")
+            raise TypeError(f"the loss has shape {tuple(found[0].shape)}: return one number")
         return found[0]
 
     def reached(self) -> np.ndarray:
@@ -112,7 +122,7 @@ class Recorder:
         self.model.zero_grad()
         self.loss().backward()
         names = [
-            name
+            name.replace(f"{self.body_name}.", "bert.", 1)
             for name, parameter in self.model.named_parameters()
             if parameter.grad is not None and bool(parameter.grad.abs().max() > 1e-12)
         ]
@@ -120,7 +130,7 @@ class Recorder:
 
     def moved(self) -> np.ndarray:
         """Return the scores after the embedding of a token that is not there was changed."""
-        row = self.model.bert.embeddings.words.weight[self.absent]
+        row = self.body.embeddings.words.weight[self.absent]
         before = row.detach().clone()
         with torch.no_grad():
             row += 1
@@ -132,7 +142,7 @@ class Recorder:
     def drawn(self) -> np.ndarray:
         """Return the scores in training; the body drops nothing, so that the head's dropout shows."""
         with self._training():
-            self.model.bert.eval()
+            self.body.eval()
             return np.stack([_array(self.scores("plain")) for _ in range(DRAWS)])
 
     def stays_in_training(self) -> np.ndarray:
@@ -165,8 +175,93 @@ class Recorder:
             self.model.eval()
 
 
+def run_joint(file: Path, request: Mapping[str, Any]) -> Answer:
+    """Run the class with both heads, and the loss that the trainer makes of them."""
+    said, arrays = run_model(file, request)
+    try:
+        model = read_model(find(file, request["class"]), request, torch.float64)
+        trainer = find(file.with_name("trainer.py"), "CourseTask")
+        arrays["joint/losses"] = joint_losses(trainer, model, request)
+    except BaseException as error:
+        said["failures"]["joint/losses"] = last_line(error)
+    return said, arrays
+
+
+def joint_losses(trainer: Any, model: nn.Module, request: Mapping[str, Any]) -> np.ndarray:
+    """Return the loss that is trained on, and the losses of the parts, before and after training."""
+    task = trainer(
+        model.eval(),
+        SimpleNamespace(steps_in=None),
+        masked=None,
+        alpha=request["alpha"],
+        evaluate=lambda: None,
+    )
+    batch = joint_batch(request["streams"])
+
+    def parts() -> list[Tensor]:
+        terms = task.loss(batch)
+        means = {name: term.sum / term.weight for name, term in terms.items()}
+        total = sum(term.scale * means[name] for name, term in terms.items())
+        return [total, *(means[name] for name in request["streams"])]
+
+    first = [float(_array(value)) for value in parts()]
+    optimizer = torch.optim.AdamW(model.parameters(), lr=RATE)
+    for _ in range(STEPS):
+        optimizer.zero_grad()
+        parts()[0].backward()
+        optimizer.step()
+    return np.array([first, [float(_array(value)) for value in parts()]])
+
+
+def joint_batch(streams: Mapping[str, Any]) -> Any:
+    """Return some texts of both kinds, as the trainer reads them."""
+    from attnlab.data.text_batches import JointBatch, TextRow, collate_texts
+
+    made = {}
+    for name, case in streams.items():
+        rows = zip(case["ids"], case["mask"], case["types"], case["labels"], strict=True)
+        made[name] = collate_texts(
+            [
+                TextRow(
+                    f"text {number}",
+                    ids[: sum(mask)],
+                    types[: sum(mask)],
+                    labels[: sum(mask)] if isinstance(labels, list) else [labels],
+                )
+                for number, (ids, mask, types, labels) in enumerate(rows)
+            ]
+        )
+    return JointBatch(made)
+
+
+def run_masking(file: Path, request: Mapping[str, Any]) -> Answer:
+    """Let a file's get_mlm_inputs mask rows, again and again, for every share."""
+    from attnlab.data.wordpiece import WordPiece
+
+    get_inputs = find(file, "get_mlm_inputs")
+    tokenizer = WordPiece.read(Path(request["checkpoint"]) / "vocab.txt")
+    set_seed(request["seed"])
+    shape = len(request["rows"]), max(map(len, request["rows"]))
+    arrays = {}
+    for share in request["shares"]:
+        drawn = []
+        for _ in range(request["draws"]):
+            rows = [torch.tensor(row) for row in request["rows"]]
+            found = get_inputs(rows, tokenizer, share)
+            if not isinstance(found, tuple) or len(found) != 2:
+                raise TypeError(f"it returns {describe(found)}: return inputs, labels")
+            for name, part in zip(("inputs", "labels"), found, strict=True):
+                if not isinstance(part, Tensor) or tuple(part.shape) != shape:
+                    raise TypeError(
+                        f"the {name} are {describe(part)}: they must have shape {shape}"
+                    )
+            drawn.append(np.stack([part.numpy() for part in found]))
+        arrays[str(share)] = np.stack(drawn)
+    return {}, arrays
+
+
 def describe(found: object) -> str:
-    """Name what a forward pass returned."""
+    """Name what a function returned."""
     if isinstance(found, Tensor):
         return f"a tensor of shape {tuple(found.shape)}"
     return f"{len(found)} values" if isinstance(found, tuple) else f"a {type(found).__name__}"
@@ -176,5 +271,7 @@ def _array(tensor: Tensor) -> np.ndarray:
     return np.asarray(tensor.detach().double().numpy())
 
 
+KINDS = {"model": run_model, "joint": run_joint, "masking": run_masking}
+
 if __name__ == "__main__":
-    main({"model": run_model})
+    main(KINDS)
