@@ -10,7 +10,7 @@ NOTEBOOK_READY := .venv/.notebook-ready
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-precision test-slow test-hostile bench equal architecture courses course-knowledge handout-knowledge handout-yelp notebook results docs clean
+.PHONY: help setup demo check test test-precision test-slow test-hostile bench equal architecture courses course-knowledge course-yelp handout-knowledge handout-yelp notebook results docs clean
 
 help:  ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F '\t' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -60,6 +60,9 @@ architecture: $(READY)  ## generate docs/architecture.md from the files' docstri
 
 courses: $(READY)  ## generate the courses' notebooks from their sources
 	$(BIN)/python courses/build.py
+
+course-yelp: $(READY)  ## run every command of the yelp course; TINY=1: about a minute, FULL=1: as printed
+	PATH="$(CURDIR)/$(BIN):$$PATH" courses/yelp/walk_through.sh runs/course-yelp
 
 course-knowledge: $(READY)  ## run every command of the knowledge course on a small made-up world, and its grader
 	PATH="$(CURDIR)/$(BIN):$$PATH" courses/knowledge/walk_through.sh runs/course-knowledge

@@ -26,7 +26,7 @@ from typing import Any
 
 from output_dir import finished_run, show_scores, trained_run
 
-from attnlab.cli.course import run_command
+from attnlab.cli.course import DASHES, run_command
 from attnlab.cli.options import names
 from attnlab.config import from_dict, to_dict
 from attnlab.environment import process_rank
@@ -42,6 +42,7 @@ class Classifier:
 
     def __init__(self, settings: ClassifySettings) -> None:
         self.settings = settings
+        self.model_folder = ""  # the trainer finds it
 
     def read_texts(self) -> Any:
         """Read train, dev and test; of train, as many texts as --labels says."""
@@ -72,7 +73,7 @@ class Classifier:
 
     def _read(self, kind: Any, n_classes: int) -> Any:
         options = {"pooler": True} if self.settings.pooler else {}
-        return kind.from_pretrained(self.settings.model, num_labels=n_classes, **options)
+        return kind.from_pretrained(self.model_folder, num_labels=n_classes, **options)
 
     def features(self, examples: Sequence[Any], classes: Sequence[str]) -> Any:
         """Return the Dataset of some texts."""
@@ -87,7 +88,7 @@ class Classifier:
         """What cuts texts into tokens."""
         from data_utils import load_tokenizer
 
-        return load_tokenizer(self.settings.model)
+        return load_tokenizer(self.model_folder)
 
     def unlabelled(self) -> Any:
         """There is no masked language modelling in Problem 2."""
@@ -152,7 +153,7 @@ def settings_of(options: argparse.Namespace) -> ClassifySettings:
     )
     return replace(
         base,
-        model=options.model_name_or_path,
+        model=_model(options.model_name_or_path),
         train=str(_file(options.data_dir, "train")),
         dev=str(_file(options.data_dir, "dev")),
         test=str(options.test_file or _file(options.data_dir, "test", is_needed=False) or ""),
@@ -191,6 +192,14 @@ def train_and_show(
 def run(parser: argparse.ArgumentParser, work: Callable[[argparse.Namespace], None]) -> None:
     """Do what the command line says; a user's mistake is one or two lines and exit code 2."""
     run_command(parser, work, folder=FOLDER)
+
+
+def _model(name: str) -> str:
+    """Refuse the model's name as the document prints it."""
+    mended = name.translate(dict.fromkeys(map(ord, DASHES), "-"))
+    if mended != name and not Path(name).exists():
+        raise UserError(f"{name} has the wrong dash, as printed texts do: write {mended}.")
+    return name
 
 
 def _file(folder: Path, split: str, *, is_needed: bool = True) -> Path | None:

@@ -50,6 +50,9 @@ CODE = "code"
 class Assignment(Protocol):
     """What a command trains: all of it comes from the files beside it."""
 
+    model_folder: str
+    """Where the pretrained model was found: known once the texts are read."""
+
     def read_texts(self) -> ClassifyTexts:
         """Read the labelled texts, and the lines of unlabelled text."""
 
@@ -79,7 +82,9 @@ class CourseTraining:
         self.assignment, self.settings, self.session = assignment, settings, session
         session.insist(CODE, hash_of_code(FOLDER), what=f"the code in {FOLDER}")
         self.texts = texts = assignment.read_texts()
-        check_fits(read_model(settings.model, session), settings, texts)
+        pretrained = read_model(settings.model, session)
+        check_fits(pretrained, settings, texts)
+        assignment.model_folder = str(pretrained.folder)
         seed_torch(settings.training.seed, "weights")
         self.model = assignment.load_model(len(texts.classes))
         _need_methods(self.model, ["save_pretrained", *(["masked"] if texts.unlabelled else [])])

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from course_files import YELP, edit, exit_code, forget
+from torch.utils.flop_counter import FlopCounterMode
 
 from attnlab.config import from_dict
 from attnlab.models.compact_embedding import CompactTable
@@ -191,27 +192,29 @@ def test_what_is_not_written_yet_is_said(go: Go) -> None:
     assert "is not written yet: Problem 3, 1(b): get the MLM inputs." in err
 
 
-def test_our_files_learn_what_classify_train_learns_and_as_fast(
+def test_our_files_learn_what_classify_train_learns_with_as_much_arithmetic(
     go: Go, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    widths = set()
+    flops: list[int] = []
     take = Stepper.take
 
-    def look(self: Stepper, step: int, **how: Any) -> StepResult:
-        widths.add(self.task.batch(step).streams["classification"].tokens.shape[1])
-        return take(self, step, **how)
+    def count(self: Stepper, step: int, **how: Any) -> StepResult:
+        with FlopCounterMode(display=False) as counter:
+            result = take(self, step, **how)
+        flops.append(counter.get_total_flops())
+        return result
 
-    with monkeypatch.context() as patch:
-        patch.setattr(Stepper, "take", look)
-        code, err = go(PROBLEM_2)
+    monkeypatch.setattr(Stepper, "take", count)
+    code, err = go(PROBLEM_2)
     assert code == 0, err
-    assert widths == {10}, "texts are padded to the longest of a batch, not to 16"
     run = Run.open(Path("out"))
     settings = from_dict(ClassifySettings, run.config["settings"], origin="config.json")
     place = RunPlace(Path.cwd(), "recipe")
     find_job("classify-train").run(settings, place=place, console=messages())
     assert dev_losses() == pytest.approx(dev_losses("recipe"), abs=1e-4)
     assert run.record["best_step"] == Run.open(Path("recipe")).record["best_step"]
+    assert len(flops) == 8
+    assert flops[:4] == flops[4:], "the same tokens, no padding more, and no token computed twice"
 
 
 def test_only_the_tokens_that_occur_are_trained(go: Go, monkeypatch: pytest.MonkeyPatch) -> None:
