@@ -47,6 +47,7 @@ class FineTuning:
         self.tuned = apply_tuning(model, settings.tuning, seed=seed)
         self.rows = _rows(self.classifier, texts)
         self._make_table_whole = self._leave_out_unused_rows()
+        session.hardware.place(model)  # in the run's precision: what follows compares bits
         self._before = fingerprints(model)
         self._features: dict[str, Sequence[FeatureRow]] = {}
 

@@ -29,6 +29,7 @@ from attnlab.training.distributed import join_processes
 from attnlab.training.loop import TrainingState, train
 from attnlab.training.session import Session
 from attnlab.training.task import Task
+from attnlab.tuning.tuned import check_tuning
 
 
 class Learning(Protocol):
@@ -79,6 +80,7 @@ def need_texts_and_model(settings: ClassifySettings) -> None:
     """Refuse to begin without labelled text or a model."""
     need(settings.train, "labelled text, attnlab classify train FILE")
     refuse_unused_share(settings)
+    check_tuning(settings.tuning, "tuning")
     if not settings.model:
         raise UserError(
             "there is no model to fine-tune: give --model FOLDER with config.json, vocab.txt and"
