@@ -82,6 +82,7 @@ def finish_here(folder: Path, **settings: Any) -> Outcome:
     words = command(**settings)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ATTNLAB_RUNS", str(folder))
+        patch.setattr("attnlab.recipes.knowledge.language_model.LONGEST_ANSWER", 20)  # as driver.py
         return attnlab_in(folder, *words[words.index("knowledge") :])
 
 
