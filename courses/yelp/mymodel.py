@@ -55,7 +55,8 @@ class BertModel(Bert):
         token_type_ids: Tensor | None = None,
     ) -> Tensor:
         """Return the first vector of ``forward``, (B, D); the last layer computes no other."""
-        return self.summary(input_ids, *_inputs(input_ids, attention_mask, token_type_ids))
+        types, padding = _inputs(input_ids, attention_mask, token_type_ids)
+        return self.pool(self.summary(input_ids, types, padding))
 
     # </solution>
 
