@@ -108,7 +108,7 @@ def test_any_value_in_any_field_of_a_run_is_named(
     dice = random.Random(job)
     for run, file, fields in to_be_damaged(quick_runs, tmp_path, job):
         field, value = dice.choice(fields), dice.choice(HOSTILE)
-        check_value(run, file, commands(job), field=field, value=value)
+        check_value(run, file, dice.sample(commands(job), 2), field=field, value=value)
 
 
 @pytest.mark.slow
