@@ -1,5 +1,6 @@
 """Fine-tuning as a whole: it learns, resumes, keeps the best step, and refuses what is wrong."""
 
+import io
 import shutil
 import weakref
 from collections.abc import Callable
@@ -208,6 +209,23 @@ def test_a_share_set_aside_as_test_is_always_the_same_and_never_trained_on(
         UserError, match=r"test_share = 0\.2 sets training texts aside as test, but"
     ):
         train.need_texts_and_model(both)
+
+
+def test_overfitting_ends_with_a_verdict(settings: ClassifySettings, tmp_path: Path) -> None:
+    console = Console(record=True, width=200, file=io.StringIO())
+    job = find_job("classify-train")
+    learned = replace(settings, dev="", overfit=10, training=replace(TRAINING, length="80 steps"))
+    run = job.run(learned, place=RunPlace(tmp_path, "learned"), console=console)
+    assert "all 10 texts were learned by heart in 80 steps" in console.export_text()
+    assert run.record["dev"] == "the training texts themselves"
+    assert any(
+        "not a test score" in line or "trained on" in line for line in run.record["warnings"]
+    )
+    once = replace(learned, training=replace(TRAINING, length="1 steps"))
+    job.run(once, place=RunPlace(tmp_path, "once"), console=console)
+    assert "of 10 texts were learned by heart in 1 step. Train longer" in console.export_text()
+    with pytest.raises(UserError, match=r"overfit = 10 .* same texts, so that dev"):
+        trained(replace(settings, overfit=10), tmp_path, "both")
 
 
 def test_few_labels_are_of_every_class_and_differ_by_seed(settings: ClassifySettings) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from attnlab.data.batches import IGNORED
@@ -18,6 +18,8 @@ from attnlab.training.task import Evaluation, Term
 
 CLASSES, MASKED = "classification", "masked"
 """What the two parts of the loss are called."""
+TRAIN_ACCURACY = "train_accuracy"
+"""The share of right classes in a step's own batch, before the step and with dropout."""
 ASKED_AT_ONCE = 64
 
 
@@ -46,7 +48,8 @@ class Classification:
     def batch(self, step: int) -> JointBatch:
         """Return the batch of a step, counted from 1: some texts of each stream."""
         streams = self._streams.items()
-        return JointBatch({name: collate_texts(rows.rows_of_step(step)) for name, rows in streams})
+        batches = {name: collate_texts(rows.rows_of_step(step)) for name, rows in streams}
+        return JointBatch(batches, measured={TRAIN_ACCURACY: CLASSES})
 
     def steps_in(self, amount: float, unit: str) -> float:
         """Turn epochs of the labelled texts, or tokens of all streams, into steps."""
@@ -61,12 +64,11 @@ class Classification:
 
     def loss(self, part: JointBatch) -> Mapping[str, Term]:
         """Return the summed cross-entropy of the classes, and of the masked tokens."""
-        terms = {}
+        terms: dict[str, Term] = {}
         labelled, unlabelled = (part.streams.get(name) for name in (CLASSES, MASKED))
         if labelled and labelled.weight:
             scores = self.model(labelled.tokens, labelled.types, labelled.padding)
-            total = F.cross_entropy(scores, labelled.targets[:, 0], reduction="sum")
-            terms[CLASSES] = Term(total, labelled.weight)
+            terms |= class_terms(scores, labelled.targets[:, 0], labelled.weight)
         if unlabelled and unlabelled.weight:
             assert isinstance(self.model, BertForCLSMLM)
             hidden = self.model.body(unlabelled.tokens, unlabelled.types, unlabelled.padding)
@@ -79,6 +81,15 @@ class Classification:
     def parameter_groups(self) -> ParameterGroups:
         """The classifier belongs with the embeddings: it is no matrix inside the model."""
         return ParameterGroups.of(self.model, embeddings=[self.model.output])
+
+
+def class_terms(
+    scores: Float[Tensor, "B C"], targets: Int[Tensor, " B"], weight: float
+) -> dict[str, Term]:
+    """Return the summed cross-entropy of the classes, and how many of them are right."""
+    total = F.cross_entropy(scores, targets, ignore_index=IGNORED, reduction="sum")
+    n_right = (scores.detach().argmax(-1) == targets).sum()
+    return {CLASSES: Term(total, weight), TRAIN_ACCURACY: Term(n_right, weight, scale=0.0)}
 
 
 def class_probabilities(model: nn.Module, rows: Sequence[TextRow]) -> Float[Tensor, "N C"]:

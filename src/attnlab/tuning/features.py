@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import torch
-import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from attnlab.data.batches import IGNORED, PaddedRows
 from attnlab.data.epochs import Epochs
 from attnlab.data.text_batches import TextBatch, TextRow
-from attnlab.models.classification import CLASSES, for_each_text
+from attnlab.models.classification import CLASSES, TRAIN_ACCURACY, class_terms, for_each_text
 from attnlab.models.encoder import SequenceClassifier
 from attnlab.training.inference import inference
 from attnlab.training.parameter_groups import ParameterGroups
@@ -49,7 +48,7 @@ class FeatureBatch(PaddedRows):
     @cached_property
     def weights(self) -> Mapping[str, float]:
         """The number of texts with a class."""
-        return {CLASSES: float((self.targets != IGNORED).sum())}
+        return dict.fromkeys((CLASSES, TRAIN_ACCURACY), float((self.targets != IGNORED).sum()))
 
     @cached_property
     def tokens(self) -> int:
@@ -89,9 +88,7 @@ class HeadTraining:
 
     def loss(self, part: FeatureBatch) -> Mapping[str, Term]:
         """Return the summed cross-entropy of the classes."""
-        scores = self.model.tell(part.features)
-        total = F.cross_entropy(scores, part.targets, ignore_index=IGNORED, reduction="sum")
-        return {CLASSES: Term(total, part.weights[CLASSES])}
+        return class_terms(self.model.tell(part.features), part.targets, part.weights[CLASSES])
 
     def parameter_groups(self) -> ParameterGroups:
         """The classifier belongs with the embeddings: it is no matrix inside the model."""

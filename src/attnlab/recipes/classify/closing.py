@@ -9,6 +9,7 @@ from attnlab.recipes.classify.texts import ClassifyTexts
 from attnlab.recipes.closing import LAST_STEP, close_run
 from attnlab.runs.directory import Run
 from attnlab.runs.predictions import Predictions, column
+from attnlab.training.length import length_in_words
 from attnlab.training.loop import TrainingState
 from attnlab.training.task import Evaluation
 
@@ -18,6 +19,22 @@ def score_dev(answers: Predictions) -> Evaluation:
     accuracy = ACCURACY.score(answers)
     loss = sum(column(answers, "loss")) / len(answers)
     return Evaluation(accuracy, {"dev_accuracy": accuracy, "dev_loss": loss})
+
+
+def overfitting_verdict(answers: Predictions, *, steps: int) -> str:
+    """Say whether the texts were learned by heart, and what it means if not."""
+    n_right, n = sum(row["prediction"] == row["gold"] for row in answers), len(answers)
+    length = length_in_words(f"{steps} steps")
+    if n_right == n:
+        return (
+            f"overfitting: all {n} texts were learned by heart in {length}. Texts, labels, loss and"
+            " optimizer fit together."
+        )
+    return (
+        f"overfitting: {n_right} of {n} texts were learned by heart in {length}. Train longer or"
+        " raise the learning rate; if that does not help, something is wrong: equal texts with"
+        " different labels, texts cut before what matters, or too little that is trained."
+    )
 
 
 def close_classification(

@@ -12,7 +12,11 @@ from attnlab.models.compact_embedding import CompactEmbedding
 from attnlab.models.encoder import EncoderCheckpoint
 from attnlab.phases import phase
 from attnlab.recipes.classify.classifier import Classifier, check_fits, new_classifier, predicted
-from attnlab.recipes.classify.closing import close_classification, score_dev
+from attnlab.recipes.classify.closing import (
+    close_classification,
+    overfitting_verdict,
+    score_dev,
+)
 from attnlab.recipes.classify.settings import MODEL, ClassifySettings
 from attnlab.recipes.classify.streams import labelled_stream, masked_stream
 from attnlab.recipes.classify.texts import ClassifyTexts
@@ -141,6 +145,8 @@ class FineTuning:
             tuned.merge()
         with inference(tuned.model, self.session.hardware):
             predictions = {split: self._answers(split) for split in texts.eval_splits}
+        if self.settings.overfit:
+            self.session.say(overfitting_verdict(predictions["dev"], steps=state.step))
         self._make_table_whole()
         write_tuned(tuned, self.checkpoint, run.path / MODEL, classes=texts.classes)
         close_classification(
@@ -152,6 +158,7 @@ class FineTuning:
             begun_afresh=self.fresh,
             tuning=tuned.method,
             n_trainable=tuned.n_trainable,
+            steps_per_epoch=-(-len(texts.train) // self.settings.batch_size),
         )
 
 

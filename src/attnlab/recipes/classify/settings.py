@@ -22,6 +22,7 @@ FINE_TUNING = TrainingSettings(
     ),
     schedule=ScheduleSettings("linear", warmup=0.1),
     evaluate_every=50,
+    log_every=1,  # so that an epoch's training accuracy has all of its steps
 )
 
 
@@ -72,6 +73,9 @@ class ClassifySettings:
     """What they call the second text of a pair."""
     labels: Annotated[int, Ge(0)] = 0
     """Number of labelled training texts to use, in proportion to the classes; 0 uses all."""
+    overfit: Annotated[int, Ge(0)] = 0
+    """Number of texts to learn by heart, as a test of the training itself: they are also evaluated
+    on, in the place of dev and test; 0 trains as usual."""
     max_len: Annotated[int, Ge(3)] = 128
     """Maximum tokens per text, including special tokens; longer texts are cut."""
     batch_size: Annotated[int, Gt(0)] = 32

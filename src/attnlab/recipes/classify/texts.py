@@ -14,6 +14,8 @@ from attnlab.randomness import rng
 from attnlab.recipes.classify.settings import ClassifySettings, PredictSettings
 from attnlab.recipes.closing import Splits
 
+BY_HEART = "the training texts themselves"
+
 
 @dataclass(frozen=True)
 class ClassifyTexts:
@@ -92,6 +94,18 @@ def refuse_unused_share(settings: ClassifySettings) -> None:
             )
 
 
+def refuse_unused_splits(settings: ClassifySettings) -> None:
+    """Refuse to learn some texts by heart and to name others to evaluate on."""
+    if not settings.overfit:
+        return
+    for name in ("dev", "test", "test_share", "labels"):
+        if value := getattr(settings, name):
+            raise UserError(
+                f"overfit = {settings.overfit} learns and asks the same texts, so that {name} ="
+                f" {value} has no effect. Leave one of them out."
+            )
+
+
 def column_names(settings: ClassifySettings | PredictSettings) -> dict[str, str]:
     """Return what the user says that the files call text, label and pair."""
     given = {
@@ -130,6 +144,9 @@ def read_texts(settings: ClassifySettings) -> ClassifyTexts:
                 asked = {split: aside, **asked}
                 source = f"{_in_words(share)} of {Path(settings.train).name}"
                 notes[split] = f"{source} set aside, not trained on"
+    if settings.overfit:
+        train = stratified(train, settings.overfit, generator=rng(0, "overfit"))
+        return ClassifyTexts(train, {"dev": train}, classes, [], {"dev": BY_HEART})
     if settings.labels:
         generator = rng(settings.training.seed, "labels")
         train = stratified(train, settings.labels, generator=generator)

@@ -19,6 +19,7 @@ from attnlab.recipes.classify.texts import (
     read_texts,
     references,
     refuse_unused_share,
+    refuse_unused_splits,
 )
 from attnlab.recipes.files import need
 from attnlab.recipes.opening import Inputs, finished_run, open_run
@@ -80,6 +81,7 @@ def need_texts_and_model(settings: ClassifySettings) -> None:
     """Refuse to begin without labelled text or a model."""
     need(settings.train, "labelled text, attnlab classify train FILE")
     refuse_unused_share(settings)
+    refuse_unused_splits(settings)
     check_tuning(settings.tuning, "tuning")
     if not settings.model:
         raise UserError(
