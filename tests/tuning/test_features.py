@@ -128,6 +128,7 @@ def test_parts_of_a_batch_are_the_batch(tmp_path: Path) -> None:
     assert [name for part in parts for name in part.ids] == [row.id for row in ROWS]
     assert torch.equal(torch.cat([part.features for part in parts]), batch.features)
     assert batch.tokens == sum(part.tokens for part in parts) == sum(map(len, ROWS))
-    assert batch.weights == {"classification": float(len(ROWS))}
+    n = float(len(ROWS))
+    assert batch.weights == {"classification": n, "train_accuracy": n}
     unlabelled = [*rows[:2], replace(rows[2], target=-100)]
-    assert collate_features(unlabelled).weights == {"classification": 2.0}
+    assert collate_features(unlabelled).weights["classification"] == 2.0
