@@ -18,6 +18,7 @@ from transformers import BertForSequenceClassification as TheirClassifier
 
 from attnlab.assets.catalogue import ASSETS
 from attnlab.errors import StoppedError, UserError
+from attnlab.evaluation.ledger import ledger_notes
 from attnlab.models.bert_format import Pretrained, read_bert
 from attnlab.models.compact_embedding import CompactEmbedding
 from attnlab.recipes.classify import train

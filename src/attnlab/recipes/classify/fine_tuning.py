@@ -140,7 +140,8 @@ class FineTuning:
     def _close(self, state: TrainingState) -> None:
         run, texts, tuned = self.session.run, self.texts, self.tuned
         movement = check_movement(tuned, self._before, steps=state.best_step or state.step)
-        self.session.say(movement.describe())
+        if movement.n_frozen or movement.still:
+            self.session.say(movement.describe())
         if self.settings.tuning.merge:
             tuned.merge()
         with inference(tuned.model, self.session.hardware):

@@ -82,7 +82,7 @@ def need_texts_and_model(settings: ClassifySettings) -> None:
     need(settings.train, "labelled text, attnlab classify train FILE")
     refuse_unused_share(settings)
     refuse_unused_splits(settings)
-    check_tuning(settings.tuning, "tuning")
+    check_tuning(settings.tuning, "--tuning")
     if not settings.model:
         raise UserError(
             "there is no model to fine-tune: give --model FOLDER with config.json, vocab.txt and"
