@@ -42,7 +42,7 @@ from attnlab.training.task import Evaluation, Term
 
 JOB, FOLDER = "classify-train", Path(__file__).parent
 TRIED = 8
-"""A batch is cut into so many parts, of which one is tried before training."""
+"""Texts that are tried before training, and parts of a batch, of which one is tried."""
 CODE = "code"
 """Where a run keeps the hash of the files that trained it."""
 
@@ -155,9 +155,21 @@ class CourseTraining:
     def _leave_out_unused_tokens(self, labelled: Epochs[TextRow]) -> None:
         """Train only the rows of the table that some text needs, if the table is our own."""
         body, first = _body_of(self.model), labelled.rows(0)
-        if body is not None and first == labelled.rows(1):  # no epoch brings other tokens
-            used = CompactEmbedding.of(first, *self.rows.values())
-            self._table = body.embeddings, used, used.shrink(body.embeddings)
+        if body is None or first != labelled.rows(1):  # another epoch may bring other tokens
+            return
+        used, before = CompactEmbedding.of(first, *self.rows.values()), self._some_answers()
+        whole = used.shrink(body.embeddings)
+        if self._some_answers() == before:
+            self._table = body.embeddings, used, whole
+        else:  # the student's code reads the table in a way of its own
+            used.grow(body.embeddings, whole)
+
+    def _some_answers(self) -> list[dict[str, Any]] | None:
+        with inference(self.model, self.session.hardware):
+            try:
+                return self._answers("dev", TRIED)
+            except IndexError:  # a row that was left out
+                return None
 
     def _need_memory(self, labelled: Any, masked: MaskedText | None) -> None:
         """Refuse batches that cannot be trained on in this memory, as far as they are known."""

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every command that STUDENT.md prints, with our solutions: both problems, with all labels and with 50.
+# Runs every command that STUDENT.md prints, with our solutions, and the grader: both problems, all labels and 50.
 # Usage: courses/yelp/walk_through.sh FOLDER     (if stopped, the same command resumes)
 # Small by default: some minutes. TINY=1 only tries the commands, in about a minute; FULL=1 is everything as printed.
 # The data is ATTNLAB_DATA/yelp with weights/tinybert-4l-312, or else Rotten Tomatoes and MiniLM.
@@ -11,6 +11,7 @@ printed=huawei-noah/TinyBERT_General_4L_312D
 if [ -n "${TINY:-}" ]; then
     size=tiny rows=(--train_rows 60 --dev_rows 30 --test_rows 30 --unlabeled_rows 100)
     export CLS_EPOCHS=1 FEW_EPOCHS=1 MAX_LENGTH=32 MLM_BLOCK=32
+    export OMP_NUM_THREADS=${OMP_NUM_THREADS:-$(nproc)}  # finding the best number takes longer than training
 elif [ -n "${FULL:-}" ]; then
     size=full rows=(--test_rows 1000)
 else
@@ -40,4 +41,5 @@ python split_data.py "${source[@]}" data "${rows[@]}"
 sed -n '/^```bash$/,/^```$/{/^```/d;s/NAME/walk_through/g;p}' "$course/STUDENT.md" >commands.sh
 echo "Made by the walk-through: results.md has the table, commands.sh the commands." >report.md
 bash -ev commands.sh
-ls -l -- data/* out/*/record.json out/*/model/model.safetensors results.md assignment_walk_through.zip
+python "$course/grade.py" assignment_walk_through.zip --labels data/test.csv
+ls -l -- grades/* data/* out/*/record.json out/*/model/model.safetensors results.md assignment_walk_through.zip

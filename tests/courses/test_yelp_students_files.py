@@ -236,6 +236,29 @@ def test_only_the_tokens_that_occur_are_trained(go: Go, monkeypatch: pytest.Monk
     assert not isinstance(tables[-1], CompactTable), "a head that scores all tokens needs them all"
 
 
+def test_code_that_reads_the_table_itself_gets_the_whole_table(
+    go: Go, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edit(
+        Path("yelp/mymodel.py"),
+        "        first = self.bert.first(",
+        "        table = self.bert.embeddings.words.weight\n"
+        "        self.bert.embeddings.words.forward = lambda tokens: table[tokens]\n"
+        "        first = self.bert.first(",
+    )
+    tables = []
+    take = Stepper.take
+
+    def look(self: Stepper, step: int, **how: Any) -> StepResult:
+        tables.append(self.task.model.bert.embeddings.words)
+        return take(self, step, **how)
+
+    monkeypatch.setattr(Stepper, "take", look)
+    code, err = go(PROBLEM_2)
+    assert code == 0, err
+    assert tables[0].num_embeddings == 22
+
+
 def test_a_students_own_slow_module_is_trained_and_learns_what_ours_learns(go: Go) -> None:
     assert go(PROBLEM_2)[0] == 0
     append("mymodel.py", ONE_BY_ONE)
