@@ -22,8 +22,8 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))  # the graders of all courses are in courses/grading
 
 from grading import sandbox
-from grading.classroom import Assignment, add_arguments, grade_class
-from grading.findings import Finding, Part
+from grading.classroom import Assignment, add_arguments, grade_class, share
+from grading.findings import Part
 from grading.sandbox import Limits
 from grading.yelp import checkpoint, classifier, joint, masked_lm, masking, probe, results
 
@@ -40,6 +40,14 @@ MODELS = {
     "3.1(a)": ("BertForMaskedLanguageModel", masked_lm),
     "3 joint": ("BertForCLSMLM and the joint loss", joint),
 }
+ALL = (results.ALONE, results.JOINT)
+FEW = (results.FEW_ALONE, results.FEW_JOINT)
+RUNS = {
+    "2 score": ("accuracy on the test set", [results.ALONE], None),
+    "3.2": ("joint training", [results.JOINT], ALL),
+    "3.3": ("joint training with 50 labels", list(FEW), FEW),
+}
+"""The runs that each part needs, and the two that are compared."""
 
 
 def grade(
@@ -47,30 +55,8 @@ def grade(
 ) -> list[Part]:
     """Grade the parts: the code first, then the runs."""
     parts = grade_code(folder, limits, options.seed)
-    runs = results.Results.of(folder)
-    score = results.grade(runs, results.ALONE, labels, at_least=options.accuracy)
-    few = [
-        finding
-        for kind in (results.FEW_ALONE, results.FEW_JOINT)
-        for finding in results.grade(runs, kind, labels)
-    ]
-    notes = {
-        "3.2": results.compared(runs, (results.ALONE, results.JOINT), labels),
-        "3.3": results.compared(runs, (results.FEW_ALONE, results.FEW_JOINT), labels),
-    }
-    parts |= {
-        "2 score": _part("2 score", "accuracy on the test set", score),
-        "3.2": _part("3.2", "joint training", results.grade(runs, results.JOINT, labels), notes),
-        "3.3": _part("3.3", "joint training with 50 labels", few, notes),
-    }
+    parts |= grade_runs(results.Results.of(folder), labels, options.accuracy)
     return [parts[name] for name in ASSIGNMENT.points]
-
-
-def _part(
-    name: str, title: str, findings: list[Finding], notes: dict[str, list[str]] | None = None
-) -> Part:
-    of = ASSIGNMENT.points[name]
-    return Part(name, title, findings, of, notes=(notes or {}).get(name, ()))
 
 
 def grade_code(folder: Path, limits: Limits, seed: int) -> dict[str, Part]:
@@ -91,6 +77,23 @@ def grade_code(folder: Path, limits: Limits, seed: int) -> dict[str, Part]:
     }
 
 
+def grade_runs(
+    runs: results.Results, labels: Sequence[Example] | None, at_least: float
+) -> dict[str, Part]:
+    """Grade what was trained; whether joint training helped is a note for the teacher."""
+    parts = {}
+    for name, (title, kinds, pair) in RUNS.items():
+        wanted = at_least if kinds == [results.ALONE] else None
+        findings = [
+            finding
+            for kind in kinds
+            for finding in results.grade(runs, kind, labels, at_least=wanted)
+        ]
+        notes = results.compared(runs, pair, labels) if pair else []
+        parts[name] = Part(name, title, findings, ASSIGNMENT.points[name], notes=notes)
+    return parts
+
+
 def work(options: argparse.Namespace) -> None:
     """Grade the class."""
     labels = results.read_labels(options.labels) if options.labels else None
@@ -107,7 +110,7 @@ def main() -> None:
     add_arguments(parser)
     add = parser.add_argument
     add("--labels", type=Path, metavar="FILE", help="the test set with its labels")
-    add("--accuracy", type=float, default=0.55, metavar="SHARE",
+    add("--accuracy", type=share, default=0.55, metavar="SHARE",
         help="wanted in Problem 2 (default 0.55)")  # fmt: skip
     add("--seed", type=int, default=0, metavar="N", help="seed of the draws (default 0)")
     run_command(parser, work, folder=HERE)

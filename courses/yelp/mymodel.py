@@ -136,8 +136,9 @@ class BertForSequenceClassification(BertPreTrainedModel):
         labels: Tensor | None = None,
     ) -> tuple[Tensor, ...]:
         """Return the scores of the classes, (B, C), and before them the loss if labels are given."""
-        # Problem 2. self.bert returns the final hidden vectors. Take that of [CLS], the first token;
-        # the loss is the cross-entropy of the scores before any softmax, averaged over the batch.
+        # Problem 2. self.bert returns the final hidden vectors; take that of [CLS], the first token.
+        # The loss is the cross-entropy of the scores, without a softmax before it, averaged over the
+        # batch.
         # TODO: Problem 2, mymodel.py: write BertForSequenceClassification.forward; see its comment.
         # <solution>
         first = self.bert.first(input_ids, attention_mask, token_type_ids)
@@ -160,8 +161,8 @@ class MLMHead(nn.Module):
 
     def forward(self, hidden: Tensor, table: Tensor) -> Tensor:
         """Return the scores, (…, V), from hidden vectors, (…, D), and the table, (V, D)."""
-        # Problem 3, 1(a). transform, activation and norm; then a token's score is the dot product with its
-        # embedding, plus its bias.
+        # Problem 3, 1(a). First transform, activation and norm. A token's score is then the dot
+        # product with its embedding, plus its bias.
         # TODO: Problem 3, 1(a), mymodel.py: write MLMHead.forward; see its comment.
         # <solution>
         return F.linear(self.norm(self.activation(self.transform(hidden))), table, self.bias)
@@ -186,9 +187,9 @@ class BertForMaskedLanguageModel(BertPreTrainedModel):
 
         With labels, the scores may be those of the labelled places alone, (N, V).
         """
-        # Problem 3, 1(a). Put the final hidden vectors through self.mlm_head, with the table of embeddings,
-        # self.bert.embeddings.words.weight. A label of -100 does not count: the loss is the mean over
-        # the other places.
+        # Problem 3, 1(a). Put the final hidden vectors through self.mlm_head, with the table of
+        # embeddings, self.bert.embeddings.words.weight. A label of -100 does not count: the loss is
+        # the mean over the other places.
         # TODO: Problem 3, 1(a), mymodel.py: write BertForMaskedLanguageModel.forward; see its comment.
         # <solution>
         hidden = self.bert(input_ids, attention_mask, token_type_ids)

@@ -157,6 +157,10 @@ CONVEX = {
     "Term(mean * labelled.weight, labelled.weight)": "Term(mean * labelled.weight,"
     " labelled.weight, 1 - self.alpha)",
 }
+IN_THE_SUM = {
+    "Term(mean * masked.weight, masked.weight, self.alpha)": "Term("
+    "self.alpha * mean * masked.weight, masked.weight)",
+}
 ANY_TOKEN = {"torch.randint(5, len(tokenizer)": "torch.randint(len(tokenizer)"}
 OURS = {name: (YELP / name).read_text("utf-8") for name in ("mymodel.py", "classifier_mlm.py")}
 READINGS = {
@@ -176,6 +180,7 @@ READINGS = {
     ),
     "float32": (classifier, changed("mymodel.py", {"hidden[:, 0]": "hidden[:, 0].float()"})),
     "losses weighed by 1 - alpha and alpha": (joint, changed("trainer.py", CONVEX)),
+    "alpha within the loss": (joint, changed("trainer.py", IN_THE_SUM)),
     "special tokens among the random ones": (masking, changed("classifier_mlm.py", ANY_TOKEN)),
 }
 

@@ -30,13 +30,8 @@ LEARNS = "learns both", "a few steps of training on the joint loss lower both"
 def request(folder: Path) -> dict[str, Any]:
     """Say what the probe is to run."""
     asked = heads.request(folder, NAME, [classifier.HEAD, MASKED], classes=True)
-    streams = {"classification": classifier.HEAD.inputs, "masked": MASKED.inputs}
-    return {
-        **asked,
-        "kind": "joint",
-        "alpha": ALPHA,
-        "streams": {name: inputs.data() for name, inputs in streams.items()},
-    }
+    streams = [("classification", classifier.HEAD.name), ("masked", MASKED.name)]
+    return {**asked, "kind": "joint", "alpha": ALPHA, "streams": streams}
 
 
 def grade(answer: Answer) -> list[Finding]:

@@ -1,6 +1,6 @@
 """Runs a submission's code of the yelp course and records what it returns; judges nothing.
 
-The file is the submission's mymodel.py, mlm_utils.py or classifier_mlm.py.
+The file is the submission's mymodel.py or classifier_mlm.py; trainer.py is read beside it.
 """
 
 import contextlib
@@ -188,50 +188,46 @@ def run_joint(file: Path, request: Mapping[str, Any]) -> Answer:
 
 
 def joint_losses(trainer: Any, model: nn.Module, request: Mapping[str, Any]) -> np.ndarray:
-    """Return the loss that is trained on, and the losses of the parts, before and after training."""
-    task = trainer(
-        model.eval(),
-        SimpleNamespace(steps_in=None),
-        masked=None,
-        alpha=request["alpha"],
-        evaluate=lambda: None,
-    )
-    batch = joint_batch(request["streams"])
+    """Return the loss that is trained on and the model's own two, before and after some steps."""
+    heads = request["heads"]
+    nothing = SimpleNamespace(steps_in=None)
+    task = trainer(model.eval(), nothing, masked=None, alpha=request["alpha"], evaluate=None)
+    batch = joint_batch({task: heads[head]["cases"]["plain"] for task, head in request["streams"]})
 
-    def parts() -> list[Tensor]:
-        terms = task.loss(batch)
-        means = {name: term.sum / term.weight for name, term in terms.items()}
-        total = sum(term.scale * means[name] for name, term in terms.items())
-        return [total, *(means[name] for name in request["streams"])]
+    def total() -> Tensor:
+        terms = task.loss(batch).values()
+        return torch.stack([term.scale * term.sum / term.weight for term in terms]).sum()
 
-    first = [float(_array(value)) for value in parts()]
+    def all_losses() -> list[float]:
+        own = [Recorder(model, heads[head]).loss() for _, head in request["streams"]]
+        return [float(_array(loss)) for loss in (total(), *own)]
+
+    first = all_losses()
     optimizer = torch.optim.AdamW(model.parameters(), lr=RATE)
     for _ in range(STEPS):
         optimizer.zero_grad()
-        parts()[0].backward()
+        total().backward()
         optimizer.step()
-    return np.array([first, [float(_array(value)) for value in parts()]])
+    return np.array([first, all_losses()])
 
 
 def joint_batch(streams: Mapping[str, Any]) -> Any:
     """Return some texts of both kinds, as the trainer reads them."""
     from attnlab.data.text_batches import JointBatch, TextRow, collate_texts
 
-    made = {}
-    for name, case in streams.items():
-        rows = zip(case["ids"], case["mask"], case["types"], case["labels"], strict=True)
-        made[name] = collate_texts(
-            [
-                TextRow(
-                    f"text {number}",
-                    ids[: sum(mask)],
-                    types[: sum(mask)],
-                    labels[: sum(mask)] if isinstance(labels, list) else [labels],
-                )
-                for number, (ids, mask, types, labels) in enumerate(rows)
-            ]
+    def row(ids: list[int], mask: list[int], types: list[int], labels: Any) -> TextRow:
+        n = sum(mask)
+        return TextRow(
+            "text", ids[:n], types[:n], labels[:n] if isinstance(labels, list) else [labels]
         )
-    return JointBatch(made)
+
+    columns = ("ids", "mask", "types", "labels")
+    return JointBatch(
+        {
+            name: collate_texts(list(map(row, *(case[column] for column in columns))))
+            for name, case in streams.items()
+        }
+    )
 
 
 def run_masking(file: Path, request: Mapping[str, Any]) -> Answer:
@@ -242,22 +238,23 @@ def run_masking(file: Path, request: Mapping[str, Any]) -> Answer:
     tokenizer = WordPiece.read(Path(request["checkpoint"]) / "vocab.txt")
     set_seed(request["seed"])
     shape = len(request["rows"]), max(map(len, request["rows"]))
-    arrays = {}
-    for share in request["shares"]:
-        drawn = []
-        for _ in range(request["draws"]):
-            rows = [torch.tensor(row) for row in request["rows"]]
-            found = get_inputs(rows, tokenizer, share)
-            if not isinstance(found, tuple) or len(found) != 2:
-                raise TypeError(f"it returns {describe(found)}: return inputs, labels")
-            for name, part in zip(("inputs", "labels"), found, strict=True):
-                if not isinstance(part, Tensor) or tuple(part.shape) != shape:
-                    raise TypeError(
-                        f"the {name} are {describe(part)}: they must have shape {shape}"
-                    )
-            drawn.append(np.stack([part.numpy() for part in found]))
-        arrays[str(share)] = np.stack(drawn)
-    return {}, arrays
+
+    def draw(share: float) -> np.ndarray:
+        rows = [torch.tensor(row) for row in request["rows"]]
+        return inputs_and_labels(get_inputs(rows, tokenizer, share), shape)
+
+    times = range(request["draws"])
+    return {}, {str(share): np.stack([draw(share) for _ in times]) for share in request["shares"]}
+
+
+def inputs_and_labels(found: object, shape: tuple[int, int]) -> np.ndarray:
+    """Put inputs and labels into one array, (2, B, T); refuse any other shape."""
+    if not isinstance(found, tuple) or len(found) != 2:
+        raise TypeError(f"it returns {describe(found)}: return inputs, labels")
+    for name, part in zip(("inputs", "labels"), found, strict=True):
+        if not isinstance(part, Tensor) or tuple(part.shape) != shape:
+            raise TypeError(f"the {name} are {describe(part)}: they must have shape {shape}")
+    return np.stack([part.numpy() for part in found])
 
 
 def describe(found: object) -> str:

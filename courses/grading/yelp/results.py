@@ -71,8 +71,8 @@ class TrainedRun:
         )
         masked, scores = config["settings"]["masked"], record["scores"]
         test = folder / "predictions" / "test.jsonl"
-        lines = test.read_text(encoding="utf-8").splitlines() if test.is_file() else []
-        rows = [json.loads(line) for line in lines]
+        lines = test.read_text(encoding="utf-8").split("\n") if test.is_file() else []
+        rows = [json.loads(line) for line in lines if line]
         return cls(
             name,
             n_train=int(record["ledger"]["splits"]["train"]["n"]),
