@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from course_files import YELP, edit, exit_code, forget
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -217,8 +218,9 @@ def test_our_files_learn_what_classify_train_learns_with_as_much_arithmetic(
     assert flops[:4] == flops[4:], "the same tokens, no padding more, and no token computed twice"
 
 
-def test_only_the_tokens_that_occur_are_trained(go: Go, monkeypatch: pytest.MonkeyPatch) -> None:
-    tables = []
+def tables_of_every_step(monkeypatch: pytest.MonkeyPatch) -> list[torch.nn.Embedding]:
+    """Return a list that gets the table of tokens that each step trains."""
+    tables: list[torch.nn.Embedding] = []
     take = Stepper.take
 
     def look(self: Stepper, step: int, **how: Any) -> StepResult:
@@ -226,6 +228,11 @@ def test_only_the_tokens_that_occur_are_trained(go: Go, monkeypatch: pytest.Monk
         return take(self, step, **how)
 
     monkeypatch.setattr(Stepper, "take", look)
+    return tables
+
+
+def test_only_the_tokens_that_occur_are_trained(go: Go, monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = tables_of_every_step(monkeypatch)
     assert go(PROBLEM_2)[0] == 0
     assert isinstance(tables[0], CompactTable)
     forget()
@@ -246,14 +253,7 @@ def test_code_that_reads_the_table_itself_gets_the_whole_table(
         "        self.bert.embeddings.words.forward = lambda tokens: table[tokens]\n"
         "        first = self.bert.first(",
     )
-    tables = []
-    take = Stepper.take
-
-    def look(self: Stepper, step: int, **how: Any) -> StepResult:
-        tables.append(self.task.model.bert.embeddings.words)
-        return take(self, step, **how)
-
-    monkeypatch.setattr(Stepper, "take", look)
+    tables = tables_of_every_step(monkeypatch)
     code, err = go(PROBLEM_2)
     assert code == 0, err
     assert tables[0].num_embeddings == 22
