@@ -6,11 +6,12 @@ TORCH_INDEX ?=
 BIN := .venv/bin
 READY := .venv/.ready
 NOTEBOOK_READY := .venv/.notebook-ready
-# One core per test: two tests that both use all cores would slow each other down.
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2
+# One core per test: two tests that both use all cores would slow each other down. Each core takes
+# half of the files, until it has none left: what the tests of a file share is made once, not twice.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-precision test-slow test-hostile bench equal architecture courses course-knowledge handout-knowledge notebook results docs clean
+.PHONY: help setup demo check test test-precision test-slow bench equal architecture courses course-knowledge course-attention course-yelp handout-knowledge handout-attention handout-yelp notebook results docs clean
 
 help:  ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F '\t' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -43,14 +44,11 @@ test-precision: $(READY)  ## run the tests that train or evaluate a model, in fl
 	ATTNLAB_PRECISION=float32 $(PYTEST) -m 'precision and not slow'
 	ATTNLAB_PRECISION=bfloat16 $(PYTEST) -m 'precision and not slow'
 
-test-slow: $(READY)  ## run only the slow tests, such as killing jobs at a hundred random points
-	$(PYTEST) -m slow --ignore tests/hostile
-
-test-hostile: $(READY)  ## try hostile arguments and files in every combination (longer than the other slow tests)
-	$(PYTEST) -m slow tests/hostile
+test-slow: $(READY)  ## run only the slow tests: a hundred random kills, hostile input in every combination
+	$(PYTEST) -m slow
 
 bench: $(READY)  ## run the benchmarks that need no extra data; each prints ratios and writes results/NAME.json
-	@for file in $(filter-out benchmarks/equality.py benchmarks/measure.py benchmarks/results.py benchmarks/rivals.py benchmarks/plain_gpt.py benchmarks/knowledge_recall.py benchmarks/knowledge_course.py benchmarks/knowledge_confidence.py benchmarks/encoder_speed.py benchmarks/yelp_classifier.py,$(wildcard benchmarks/*.py)); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+	@for file in $(filter-out benchmarks/equality.py benchmarks/measure.py benchmarks/results.py benchmarks/rivals.py benchmarks/plain_gpt.py benchmarks/knowledge_recall.py benchmarks/knowledge_course.py benchmarks/knowledge_confidence.py benchmarks/encoder_speed.py benchmarks/yelp_classifier.py benchmarks/yelp_printed.py benchmarks/knowledge_printed.py,$(wildcard benchmarks/*.py)); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
 equal: $(READY)  ## compare losses and answers with another revision, bit by bit: make equal BASE=REVISION
 	$(BIN)/python benchmarks/equality.py against $(BASE)
@@ -61,11 +59,23 @@ architecture: $(READY)  ## generate docs/architecture.md from the files' docstri
 courses: $(READY)  ## generate the courses' notebooks from their sources
 	$(BIN)/python courses/build.py
 
+course-yelp: $(READY)  ## run every command of the yelp course; TINY=1: about a minute, FULL=1: as printed
+	PATH="$(CURDIR)/$(BIN):$$PATH" courses/yelp/walk_through.sh runs/course-yelp
+
 course-knowledge: $(READY)  ## run every command of the knowledge course on a small made-up world, and its grader
-	PATH="$(CURDIR)/$(BIN):$$PATH" courses/knowledge/walk_through.sh runs/course-knowledge
+	PATH="$(CURDIR)/$(BIN):$$PATH" courses/knowledge/walk_through.sh runs/course-knowledge$(if $(FULL),-full)
+
+course-attention: $(READY)  ## run the attention course: its notebooks, every question, the handout and its grader
+	PATH="$(CURDIR)/$(BIN):$$PATH" courses/attention/walk_through.sh runs/course-attention
 
 handout-knowledge: $(READY)  ## write what a student of the knowledge course gets: make handout-knowledge FOLDER=handout/knowledge
 	$(BIN)/python courses/handout.py knowledge $(or $(FOLDER),handout/knowledge)
+
+handout-attention: $(READY)  ## write what a student of the attention course gets: make handout-attention FOLDER=handout/attention
+	$(BIN)/python courses/handout.py attention $(or $(FOLDER),handout/attention)
+
+handout-yelp: $(READY)  ## write what a student of the yelp course gets: make handout-yelp FOLDER=handout/yelp
+	$(BIN)/python courses/handout.py yelp $(or $(FOLDER),handout/yelp)
 
 # JupyterLab is installed when it is first wanted, so that nothing else waits for it.
 $(NOTEBOOK_READY): $(READY)

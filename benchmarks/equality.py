@@ -5,7 +5,9 @@
     python benchmarks/equality.py compare OLD NEW   # two such files
 
 Everything runs with one thread in float32 and by the same way through attention, so that two runs
-on one machine must agree to the last bit. Each revision brings its own copy of this file.
+on one machine must agree to the last bit. This copy of the file gives both revisions the same
+commands, and they are short: a moved number shows in the first steps, or it is a matter of rounding
+that a longer run would only magnify. Both together take a few minutes.
 """
 
 import argparse
@@ -18,16 +20,20 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import attnlab
 from attnlab.data.wordpiece import WordPiece
 from attnlab.models.bert import BertForMaskedLanguageModel
 from attnlab.models.bert_format import Pretrained, write_bert
 from attnlab.models.sizes import BertSize
 from attnlab.randomness import seed_torch
 
-STEPS = 50
+STEPS = 30
 HERE = Path(__file__).parent.parent
+PACKAGE = Path(attnlab.__file__).parent.parent
+"""The code that is recorded: this checkout's, or that of the other revision."""
 SAME = ("training.threads=1", "training.precision=float32")
 EVERY_STEP = (*SAME, "training.log_every=1")
+DEMO = ("world.people=200", "samples=2", f"questions_length={STEPS} steps")
 RENAMED = {"demo/constant": "demo/majority"}
 """Runs that earlier revisions call otherwise."""
 COMPARED = ("gold", "prediction", "confidence", "loss")
@@ -42,9 +48,9 @@ def against(revision: str) -> int:
         try:
             for checkout, file in zip((other, HERE), files, strict=True):
                 subprocess.run(
-                    [sys.executable, "benchmarks/equality.py", "record", str(file)],
-                    cwd=checkout,
-                    env=os.environ | {"PYTHONPATH": "src", "ATTNLAB_CACHE": f"{place}/cache"},
+                    [sys.executable, __file__, "record", str(file)],
+                    env=os.environ
+                    | {"PYTHONPATH": str(checkout / "src"), "ATTNLAB_CACHE": f"{place}/cache"},
                     check=True,
                 )
         finally:
@@ -56,19 +62,29 @@ def record(path: Path) -> None:
     """Run what is compared, in a folder of its own, and write down what came of it."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        attnlab(folder, "knowledge", "world", "world", "--people", "300")
+        run(folder, "knowledge", "world", "world", "--people", "200")
         questions = ("--questions", "world/birth_places_train.tsv")
         read = ("knowledge", "pretrain", "world/wiki.txt", "--dev", "world/birth_dev.tsv")
         train(folder, "recall", *read, *questions, "--held-out", "0.2")
-        train(folder, "course", *read, "--recipe", "course")
+        small = sets(("batch_tokens=1024",))  # the course's own batches take seconds a step
+        course = ("--recipe", "course", *small)
+        train(folder, "course", *read, *course)
         asked = ("world/birth_places_train.tsv", "--dev", "world/birth_dev.tsv")
-        start = ("--start", "runs/course", "--recipe", "course")
-        train(folder, "course-questions", "knowledge", "finetune", *asked, *start)
+        train(
+            folder,
+            "course-questions",
+            "knowledge",
+            "finetune",
+            *asked,
+            "--start",
+            "runs/course",
+            *course,
+        )
         write_classification(folder)
         files = ("train.csv", "--dev", "dev.csv", "--test", "dev.csv", "--model", "model")
         train(folder, "classify", "classify", "train", *files)
         train(folder, "classify-joint", "classify", "train", *files, "--mlm-text", "world/wiki.txt")
-        attnlab(folder, "knowledge", "demo", "--name", "demo", *sets(SAME))
+        train(folder, "demo", "knowledge", "demo", *sets(DEMO))
         found = {
             str(config.parent.relative_to(folder / "runs")): outcome(config.parent)
             for config in sorted((folder / "runs").rglob("config.json"))
@@ -79,9 +95,9 @@ def record(path: Path) -> None:
 
 
 def train(folder: Path, name: str, *arguments: str) -> None:
-    """Run one command of fifty steps."""
+    """Run one command of a few steps."""
     length = ("--length", f"{STEPS} steps")
-    attnlab(folder, *arguments, *length, "--name", name, *sets(EVERY_STEP))
+    run(folder, *arguments, *length, "--name", name, *sets(EVERY_STEP))
 
 
 def sets(assignments: tuple[str, ...]) -> list[str]:
@@ -89,13 +105,13 @@ def sets(assignments: tuple[str, ...]) -> list[str]:
     return [word for assignment in assignments for word in ("--set", assignment)]
 
 
-def attnlab(folder: Path, *arguments: str) -> None:
-    """Give a command as a user would, with the code of this checkout."""
+def run(folder: Path, *arguments: str) -> None:
+    """Give a command as a user would, with the code that is recorded."""
     print("attnlab", *arguments, flush=True)
     subprocess.run(
         [sys.executable, "-m", "attnlab", *arguments],
         cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(HERE / "src")},
+        env=os.environ | {"PYTHONPATH": str(PACKAGE)},
         check=True,
         stdout=subprocess.DEVNULL,
     )
@@ -104,7 +120,7 @@ def attnlab(folder: Path, *arguments: str) -> None:
 def write_classification(folder: Path) -> None:
     """Write a small BERT with random weights, and texts whose class is how many words they have."""
     texts = (folder / "world" / "wiki.txt").read_text(encoding="utf-8").splitlines()
-    for name, some in (("train", texts[:200]), ("dev", texts[200:300])):
+    for name, some in (("train", texts[:100]), ("dev", texts[100:200])):
         with (folder / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows([str(len(text.split()) % 3), text] for text in some)
     words = sorted({word for text in texts for word in text.lower().split() if word.isalpha()})

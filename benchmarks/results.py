@@ -1,7 +1,7 @@
 """Lists what was measured, and keeps the numbers in the documents equal to it.
 
     python benchmarks/results.py list     the results, the command for each, and how long it takes
-    python benchmarks/results.py fill     write the numbers into README.md, LOG.md and docs/
+    python benchmarks/results.py fill     write the numbers into README.md, LOG.md, docs/, courses/
     python benchmarks/results.py check    fail if a document shows a number that results/ does not
 
 A document takes one number from results/NAME.json like this, with Python's format after the colon:
@@ -53,7 +53,8 @@ def read_results(folder: Path) -> dict[str, dict[str, Any]]:
 
 def documents(root: Path) -> Iterator[Path]:
     """Yield the documents that may show a result."""
-    yield from sorted([*root.glob("*.md"), *root.glob("docs/**/*.md")])
+    patterns = ("*.md", "docs/**/*.md", "courses/**/*.md")
+    yield from sorted(path for pattern in patterns for path in root.glob(pattern))
 
 
 def number(match: re.Match[str], results: dict[str, dict[str, Any]], place: str) -> str:

@@ -1,8 +1,10 @@
 """What every test gets: shapes and types checked, no network, one thread count, no colours."""
 
 import os
+import signal
 import socket
 import tempfile
+import threading
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,9 @@ def pytest_configure() -> None:
     os.environ["ATTNLAB_CACHE"] = tempfile.mkdtemp(prefix="attnlab-test-cache-")
     for name in ("ATTNLAB_ASSETS", "ATTNLAB_RUNS", "ATTNLAB_DEBUG", "RANK", "WORLD_SIZE"):
         os.environ.pop(name, None)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # as in a shell's background, where commands that tests interrupt would never end
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
@@ -33,6 +38,12 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(socket.socket, "connect", guarded)
     monkeypatch.setenv("PIP_NO_INDEX", "1")  # pip is a process of its own
+
+
+@pytest.fixture(autouse=True)
+def own_excepthook(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give pytest back what watches its threads, after a test of the guard that does it, too."""
+    monkeypatch.setattr(threading, "excepthook", threading.excepthook)
 
 
 @pytest.fixture(autouse=True)

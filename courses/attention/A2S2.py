@@ -12,8 +12,8 @@
 # | n_embd | numbers that describe a token |
 # | n_heads | heads; each has n_embd / n_heads of these numbers |
 #
-# When you are done, download the notebook as a Python file and ask for a second opinion:
-# `attnlab attention check A2S2.py` says for every function that it is right, or what its bug does.
+# For a second opinion at any time, save the notebook and run `attnlab attention check A2S2.ipynb`. For
+# every function, it says that it is right, what its bug does, or that it is not written yet.
 
 # %%
 import math
@@ -85,7 +85,7 @@ def self_attention(
 # %%
 def pairwise_similarities(Q: Tensor, K: Tensor) -> Tensor:
     """Compare every query with every key."""
-    # TODO: one line.
+    # TODO: Step 1 - the dot products of every query with every key, in one line.
     # <solution>
     return Q @ K.transpose(-2, -1)
     # </solution>
@@ -93,7 +93,7 @@ def pairwise_similarities(Q: Tensor, K: Tensor) -> Tensor:
 
 def attn_scaled(A: Tensor, n_embd: int, n_heads: int) -> Tensor:
     """Scale the scores by 1 / sqrt(n_embd / n_heads)."""
-    # TODO: one line.
+    # TODO: Step 1 - multiply the scores by 1 / sqrt(n_embd / n_heads), in one line.
     # <solution>
     return A / math.sqrt(n_embd / n_heads)
     # </solution>
@@ -101,7 +101,7 @@ def attn_scaled(A: Tensor, n_embd: int, n_heads: int) -> Tensor:
 
 def attn_softmax(A: Tensor) -> Tensor:
     """Turn scores into weights."""
-    # TODO: one line.
+    # TODO: Step 1 - a softmax over the right axis, in one line.
     # <solution>
     return F.softmax(A, dim=-1)
     # </solution>
@@ -109,7 +109,7 @@ def attn_softmax(A: Tensor) -> Tensor:
 
 def compute_outputs(A: Tensor, V: Tensor) -> Tensor:
     """Mix the values by their weights."""
-    # TODO: one line.
+    # TODO: Step 1 - the sums of the values, weighted by A, in one line.
     # <solution>
     return A @ V
     # </solution>
@@ -127,7 +127,7 @@ def compute_outputs(A: Tensor, V: Tensor) -> Tensor:
 # %%
 def make_causal_mask(n_tok: int) -> Tensor:
     """Return an n_tok × n_tok matrix that is 1 where a token may look."""
-    # TODO: one line; torch.tril helps.
+    # TODO: Step 2 - ones where a token may look, zeros elsewhere; torch.tril helps.
     # <solution>
     return torch.tril(torch.ones(n_tok, n_tok))
     # </solution>
@@ -135,7 +135,7 @@ def make_causal_mask(n_tok: int) -> Tensor:
 
 def apply_causal_mask(mask: Tensor, A: Tensor) -> Tensor:
     """Hide the scores where the mask is 0."""
-    # TODO: one line; torch.where or masked_fill help.
+    # TODO: Step 2 - minus infinity where the mask is 0; torch.where or masked_fill help.
     # <solution>
     return A.masked_fill(mask == 0, -math.inf)
     # </solution>
@@ -157,7 +157,7 @@ def split_heads_qkv(Q: Tensor, K: Tensor, V: Tensor, n_heads: int) -> tuple[Tens
 
 def split_heads(x: Tensor, n_heads: int) -> Tensor:
     """Turn (B, n_tok, n_embd) into (B, n_heads, n_tok, n_embd / n_heads)."""
-    # TODO: one line.
+    # TODO: Step 3 - cut the last axis in two, then move the heads before the tokens.
     # <solution>
     return x.view(*x.shape[:2], n_heads, -1).transpose(1, 2)
     # </solution>
@@ -165,7 +165,7 @@ def split_heads(x: Tensor, n_heads: int) -> Tensor:
 
 def merge_heads(x: Tensor) -> Tensor:
     """Turn (B, n_heads, n_tok, n_embd / n_heads) back into (B, n_tok, n_embd)."""
-    # TODO: one line.
+    # TODO: Step 3 - undo both steps of split_heads.
     # <solution>
     return x.transpose(1, 2).flatten(2)
     # </solution>

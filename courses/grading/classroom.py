@@ -111,6 +111,17 @@ def positive(text: str) -> float:
     return number
 
 
+def share(text: str) -> float:
+    """Read a number from 0 to 1."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number <= 1:
+        raise argparse.ArgumentTypeError(f"{text} is not possible: give a share from 0 to 1.")
+    return number
+
+
 def grade_class(
     options: argparse.Namespace, assignment: Assignment, grade: Callable[[Path, Limits], list[Part]]
 ) -> None:

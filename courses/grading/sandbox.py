@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from attnlab.errors import did_you_mean
+from attnlab.guard import signal_name
 from grading.probing import COURSES, Answer
 
 
@@ -74,7 +75,8 @@ def _run(probe: ModuleType, file: Path, folder: Path, limits: Limits) -> str:
         return f"it took longer than {limits.seconds:g} seconds and was stopped"
     said = (folder / "errors").read_text(encoding="utf-8", errors="replace").strip().splitlines()
     last = f": {said[-1][:200]}" if said else ""
-    return f"it ended with exit code {code} and gave no answer{last}"
+    how = f"with exit code {code}" if code >= 0 else f"by signal {signal_name(-code)}"
+    return f"it ended {how} and gave no answer{last}"
 
 
 def _read(answer: Path) -> Answer:

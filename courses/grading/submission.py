@@ -1,6 +1,7 @@
 """A submission is a student's folder, or a zip of it."""
 
 import contextlib
+import re
 import tempfile
 import zipfile
 import zlib
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from attnlab.errors import UserError, did_you_mean
 
+UNWRITTEN = re.compile(r'raise NotImplementedError\("(.*?)\.?"\)')
 LARGEST = 2 * 2**30
 """Bytes that a zip may unpack to."""
 
@@ -68,6 +70,13 @@ def _only_one(folder: Path, path: Path, wanted: Sequence[str]) -> Path:
     raise UserError(
         f"{path} holds no {' or '.join(wanted)}: give the folder or the zip of a submission.{near}"
     )
+
+
+def unwritten(folder: Path) -> list[str]:
+    """Return what the lines say that stand in a folder's files where something is to be written."""
+    files = sorted(folder.glob("*.py"))
+    texts = (file.read_text(encoding="utf-8", errors="replace") for file in files)
+    return [match[1] for text in texts for match in UNWRITTEN.finditer(text)]
 
 
 def _in(place: Path) -> list[Path]:

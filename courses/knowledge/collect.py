@@ -2,15 +2,13 @@
 
     bash collect_submission.sh NAME    # in the folder of the assignment: assignment_NAME.zip
 
-Needs only Python. Everything is checked before anything is written.
+Everything is checked before anything is written.
 """
 
-import difflib
-import hashlib
-import re
-import sys
-import zipfile
 from pathlib import Path
+
+from attnlab.cli.packing import main, need_files
+from attnlab.errors import UserError
 
 CODE = ("src/dataset.py", "src/attention.py", "src/run.py")
 """Without these there is nothing to grade; all other Python files in src/ are packed too."""
@@ -26,56 +24,16 @@ ARTEFACTS = (
     "synthesizer.pretrain.test.predictions",
 )
 QUESTIONS = {".dev.": "birth_dev.tsv", ".test.": "birth_test_inputs.tsv"}
-USAGE = "usage: bash collect_submission.sh NAME   (letters, digits, - and _; e.g. ada_lovelace)"
 
 
-class SubmissionError(Exception):
-    """What keeps a submission from being packed, worded for its author."""
-
-
-def collect(name: str, folder: Path) -> Path:
-    """Check the folder and write the zip under a temporary name first, so that it is never half."""
-    if not re.fullmatch(r"[A-Za-z0-9_-]+", name):
-        raise SubmissionError(f"NAME may have letters, digits, - and _ only, not {name!r}.")
-    check(folder)
-    code = sorted(path for path in (folder / "src").rglob("*.py") if path.is_file())
-    files = [str(path.relative_to(folder)) for path in code] + list(ARTEFACTS)
-    target = folder / f"assignment_{name}.zip"
-    partial = target.with_name(f".{target.name}.part")
-    try:
-        with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as packed:
-            for file in files:
-                packed.write(folder / file, file)
-            packed.writestr("MANIFEST", manifest(folder, files))
-        partial.replace(target)
-    except OSError as error:
-        raise SubmissionError(f"cannot write {target}: {error.strerror or error}.") from None
-    finally:
-        partial.unlink(missing_ok=True)
-    return target
-
-
-def check(folder: Path) -> None:
-    """Refuse missing and empty files and predictions of the wrong length, all in one message."""
-    wanted = [*CODE, *ARTEFACTS]
-    missing = [name for name in wanted if not (folder / name).is_file()]
-    if missing:
-        named = ", ".join(f"{name}{nearest(folder, name)}" for name in missing)
-        raise SubmissionError(f"missing in {folder}: {named}.")
-    empty = [name for name in wanted if not (folder / name).stat().st_size]
-    if empty:
-        raise SubmissionError(f"empty: {', '.join(empty)}.")
+def find(folder: Path) -> list[str]:
+    """Return what is packed; refuse missing and empty files, and predictions of a wrong length."""
+    need_files(folder, [*CODE, *ARTEFACTS])
     problems = [problem for name in ARTEFACTS if (problem := wrong_length(folder, name))]
     if problems:
-        raise SubmissionError("; ".join(problems) + ".")
-
-
-def nearest(folder: Path, name: str) -> str:
-    """Ask whether a file with a similar name is the one that is missing."""
-    path = folder / name
-    others = {file.name for file in path.parent.glob("*")} - {*ARTEFACTS}
-    near = difflib.get_close_matches(path.name, sorted(others), n=1, cutoff=0.8)
-    return f" (is it {near[0]}?)" if near else ""
+        raise UserError("; ".join(problems) + ".")
+    code = sorted(path for path in (folder / "src").rglob("*.py") if path.is_file())
+    return [*(str(path.relative_to(folder)) for path in code), *ARTEFACTS]
 
 
 def wrong_length(folder: Path, name: str) -> str | None:
@@ -91,38 +49,5 @@ def wrong_length(folder: Path, name: str) -> str | None:
     return f"{name} has {found} lines, but {asked} has {expected} questions"
 
 
-def manifest(folder: Path, files: list[str]) -> str:
-    """Return one line per file: SHA-256, size, name."""
-    lines = []
-    for name in files:
-        content = (folder / name).read_bytes()
-        lines.append(f"{hashlib.sha256(content).hexdigest()} {len(content)} {name}\n")
-    return "".join(lines)
-
-
-def main() -> None:
-    """Pack the current folder."""
-    if sys.argv[1:] in (["-h"], ["--help"]):
-        print(USAGE)
-        return
-    if len(sys.argv) != 2:
-        print(USAGE, file=sys.stderr)
-        sys.exit(2)
-    try:
-        target = collect(sys.argv[1], Path.cwd())
-    except SubmissionError as error:
-        print(f"collect_submission: {error}", file=sys.stderr)
-        sys.exit(2)
-    except OSError as error:
-        print(
-            f"collect_submission: cannot use {error.filename}: {error.strerror}.", file=sys.stderr
-        )
-        sys.exit(2)
-    except KeyboardInterrupt:
-        print("collect_submission: stopped by Ctrl-C.", file=sys.stderr)
-        sys.exit(130)
-    print(f"{target.name}: {target.stat().st_size:,} bytes. Hand it in.")
-
-
 if __name__ == "__main__":
-    main()
+    main(find)

@@ -20,7 +20,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))  # the graders of all courses are in courses/grading
 
 from grading import sandbox
-from grading.classroom import Assignment, add_arguments, grade_class
+from grading.classroom import Assignment, add_arguments, grade_class, share
 from grading.findings import Part
 from grading.knowledge import baseline, corruption, predictions, probe, synthesizer
 from grading.sandbox import Limits
@@ -95,9 +95,9 @@ def main() -> None:
     add_arguments(parser)
     add = parser.add_argument
     add("--labels", type=Path, metavar="FILE", help="the test set with its answers")
-    add("--vanilla-accuracy", type=float, default=0.10, metavar="SHARE",
+    add("--vanilla-accuracy", type=share, default=0.10, metavar="SHARE",
         help="wanted in 2(f) (default 0.10)")  # fmt: skip
-    add("--synthesizer-accuracy", type=float, default=0.05, metavar="SHARE",
+    add("--synthesizer-accuracy", type=share, default=0.05, metavar="SHARE",
         help="wanted in 2(g)i (default 0.05)")  # fmt: skip
     add("--seed", type=int, default=0, metavar="N", help="seed of the draws (default 0)")
     run_command(parser, work, folder=HERE)

@@ -5,37 +5,98 @@
         --num_train_epochs 3 --max_seq_length 128 --output_dir out --evaluate_during_training \\
         --overwrite_output_dir
 
-The data folder holds train and dev as .csv (label, text), .tsv (text, label) or .jsonl. The output
-folder is a run: if it was stopped, the same command resumes it; if it is finished, the command shows
-its result. With --overwrite_output_dir, a run of other settings goes when the new one is finished.
+Everything is done with the files in this folder: change one, and you train what you wrote. The data
+folder holds train, dev and, if there is one, test, as .csv (label, text), .tsv (text, label) or
+.jsonl. The output folder is a run: if it was stopped, the same command resumes it; if it is
+finished, the command shows its result. With --overwrite_output_dir, a run of other settings or
+other code goes when the new one is finished.
 """
 
-from attnlab.guard import guarded, watch_imports
+from attnlab.guard import watch_imports
 
 if __name__ == "__main__":
     watch_imports("classifier.py")  # what follows takes a while to load
 
 import argparse
-import json
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
-from attnlab.cli.course import flags_of, refuse_dashes
+from output_dir import finished_run, show_scores, trained_run
+
+from attnlab.cli.course import DASHES, run_command
 from attnlab.cli.options import names
 from attnlab.config import from_dict, to_dict
 from attnlab.environment import process_rank
 from attnlab.errors import UserError
 from attnlab.recipes.classify.settings import MODEL, ClassifySettings
-from attnlab.recipes.classify.texts import files_of
-from attnlab.runs.directory import CONFIG, Run, RunPlace
-from attnlab.runs.files import sha256_of_files
-from attnlab.runs.folders import differences, is_free
 from attnlab.runs.references import absolute_settings
-from attnlab.runs.replacement import beside, discard_new, new_run, put_in_place, remove_if_empty
 
-FORMATS = (".csv", ".tsv", ".jsonl")
+FOLDER, FORMATS = Path(__file__).resolve().parent, (".csv", ".tsv", ".jsonl")
+
+
+class Classifier:
+    """What Problem 2 trains: ``trainer.train_model`` calls these."""
+
+    def __init__(self, settings: ClassifySettings) -> None:
+        self.settings = settings
+        self.model_folder = ""  # the trainer finds it
+
+    def read_texts(self) -> Any:
+        """Read train, dev and test; of train, as many texts as --labels says."""
+        from data_utils import load_examples
+
+        from attnlab.data.classes import stratified
+        from attnlab.randomness import rng
+        from attnlab.recipes.classify.texts import ClassifyTexts, check_pairs
+
+        settings, columns = self.settings, self.settings.columns
+        train, classes = load_examples(settings.train, columns=columns)
+        splits = {"dev": load_examples(settings.dev, classes, columns=columns)[0]}
+        if settings.test:
+            test, _ = load_examples(settings.test, classes, labelled=False, columns=columns)
+            splits["test"] = test
+        for examples in splits.values():
+            check_pairs(examples, has_pairs=train[0].pair is not None)
+        if settings.labels:
+            generator = rng(settings.training.seed, "labels")
+            train = stratified(train, settings.labels, generator=generator)
+        return ClassifyTexts(train, splits, classes, self.unlabelled_lines(), {})
+
+    def load_model(self, n_classes: int) -> Any:
+        """Read the pretrained model, with a new classifier on it."""
+        from mymodel import BertForSequenceClassification
+
+        return self._read(BertForSequenceClassification, n_classes)
+
+    def _read(self, kind: Any, n_classes: int) -> Any:
+        options = {"pooler": True} if self.settings.pooler else {}
+        return kind.from_pretrained(self.model_folder, num_labels=n_classes, **options)
+
+    def features(self, examples: Sequence[Any], classes: Sequence[str]) -> Any:
+        """Return the Dataset of some texts."""
+        from data_utils import convert_examples_to_features
+
+        return convert_examples_to_features(
+            examples, classes, self.tokenizer, self.settings.max_len
+        )
+
+    @cached_property
+    def tokenizer(self) -> Any:
+        """What cuts texts into tokens."""
+        from data_utils import load_tokenizer
+
+        return load_tokenizer(self.model_folder)
+
+    def unlabelled(self) -> Any:
+        """There is no masked language modelling in Problem 2."""
+        return None
+
+    def unlabelled_lines(self) -> list[str]:
+        """There is no unlabelled text either."""
+        return []
 
 
 def parser_of(description: str | None) -> argparse.ArgumentParser:
@@ -52,8 +113,19 @@ def parser_of(description: str | None) -> argparse.ArgumentParser:
     add("--task_name", default="yelp", metavar="NAME", help="what the result is called")
     add("--do_train", action="store_true", help="train")
     add("--do_eval", action="store_true", help="say what the finished run scores")
-    add("--data_dir", required=True, type=Path, metavar="DIR", help="folder with train and dev")
-    add("--test_file", type=Path, metavar="FILE", help="texts to ask once, at the end")
+    add(
+        "--data_dir",
+        required=True,
+        type=Path,
+        metavar="DIR",
+        help="folder with train, dev and, if there is one, test",
+    )
+    add(
+        "--test_file",
+        type=Path,
+        metavar="FILE",
+        help="another test set; evaluated once, at the end",
+    )
     add("--columns", metavar="NAMES", help="columns of the files, as label,text,-")
     add("--labels", type=int, default=0, metavar="N", help="labelled texts to use; 0: all")
     add("--per_gpu_train_batch_size", type=int, default=32, metavar="N", help="texts a step")
@@ -81,10 +153,10 @@ def settings_of(options: argparse.Namespace) -> ClassifySettings:
     )
     return replace(
         base,
-        model=options.model_name_or_path,
+        model=_model(options.model_name_or_path),
         train=str(_file(options.data_dir, "train")),
         dev=str(_file(options.data_dir, "dev")),
-        test=str(options.test_file or ""),
+        test=str(options.test_file or _file(options.data_dir, "test", is_needed=False) or ""),
         columns=tuple(names(options.columns) or ()),
         labels=options.labels,
         max_len=options.max_seq_length,
@@ -94,7 +166,11 @@ def settings_of(options: argparse.Namespace) -> ClassifySettings:
     )
 
 
-def train_and_show(settings: ClassifySettings, options: argparse.Namespace) -> None:
+def train_and_show(
+    kind: Callable[[ClassifySettings], Any],
+    settings: ClassifySettings,
+    options: argparse.Namespace,
+) -> None:
     """Train, resume, or show a finished result."""
     if not (options.do_train or options.do_eval):
         raise UserError("there is nothing to do: give --do_train, --do_eval or both.")
@@ -104,42 +180,29 @@ def train_and_show(settings: ClassifySettings, options: argparse.Namespace) -> N
     if output.exists() and not output.is_dir():
         raise UserError(f"--output_dir {output} is a file. Choose a folder.")
     if options.do_train:
-        run = _trained(output, settings, overwrite=options.overwrite_output_dir)
+        run = trained_run(output, kind(settings), overwrite=options.overwrite_output_dir)
     else:
-        put_in_place(output)
-        run = _finished(output, settings)
+        run = finished_run(output, settings)
     if process_rank() == 0:
         if options.do_eval:
-            _show(run, options.task_name)
+            show_scores(run, options.task_name)
         print(f"the model is in {run.path / MODEL}")
 
 
-def _trained(output: Path, settings: ClassifySettings, *, overwrite: bool) -> Run:
-    """Return the finished run of these settings, in its place; only the lead process moves it."""
-    from attnlab.console import Console
-    from attnlab.recipes.jobs import find_job
-    from attnlab.training.distributed import join_processes
-
-    with join_processes() as processes:
-        replaces = processes.from_lead(lambda: _replaces(output, settings, overwrite=overwrite))
-        place = beside(output) if replaces else RunPlace(output.parent, output.name)
-        try:
-            find_job("classify-train").run(settings, place=place, console=Console(stderr=True))
-            processes.from_lead(lambda: put_in_place(output))
-        finally:
-            if replaces and processes.lead:
-                remove_if_empty(place.root)  # a mistake before step 1 leaves nothing
-        return Run.open(output)
-
-
-def run(parser: argparse.ArgumentParser, job: Callable[[argparse.Namespace], None]) -> None:
+def run(parser: argparse.ArgumentParser, work: Callable[[argparse.Namespace], None]) -> None:
     """Do what the command line says; a user's mistake is one or two lines and exit code 2."""
-    with guarded(parser.prog):
-        refuse_dashes(sys.argv[1:], flags_of(parser))
-        job(parser.parse_args())
+    run_command(parser, work, folder=FOLDER)
 
 
-def _file(folder: Path, split: str) -> Path:
+def _model(name: str) -> str:
+    """Refuse the model's name as the document prints it."""
+    mended = name.translate(dict.fromkeys(map(ord, DASHES), "-"))
+    if mended != name and not Path(name).exists():
+        raise UserError(f"{name} has the wrong dash, as printed texts do: write {mended}.")
+    return name
+
+
+def _file(folder: Path, split: str, *, is_needed: bool = True) -> Path | None:
     found = [folder / f"{split}{suffix}" for suffix in FORMATS]
     there = [path for path in found if path.is_file()]
     if len(there) == 1:
@@ -147,79 +210,17 @@ def _file(folder: Path, split: str) -> Path:
     names = ", ".join(path.name for path in found)
     if there:
         raise UserError(f"{folder} holds several of {names}: keep one.")
+    if not is_needed:
+        return None
     raise UserError(f"--data_dir {folder} holds none of {names}.")
-
-
-def _finished(output: Path, settings: ClassifySettings) -> Run:
-    """Open the run that these very settings and files have made."""
-    run = Run.open(output)
-    changed = _changes(run, settings)
-    if changed or not run.finished:
-        why = f"was made with other settings ({changed[0]})" if changed else "is not finished"
-        raise UserError(f"{output} {why}: train it first, with --do_train.")
-    return run
-
-
-def _replaces(output: Path, settings: ClassifySettings, *, overwrite: bool) -> bool:
-    """Say whether the run that is there is to go; refuse that without the flag, or if it is none."""
-    put_in_place(output)  # a command before this one may have been killed when all was trained
-    if is_free(output) or (not overwrite and not (output / CONFIG).is_file()):
-        return False
-    try:
-        there = Run.open(output)
-    except UserError:
-        raise UserError(
-            f"--output_dir {output} is no run of this program, so it is not overwritten."
-            " Choose another folder."
-        ) from None
-    changed = _changes(there, settings)
-    if not changed:
-        return False
-    if not overwrite:
-        raise UserError(
-            f"--output_dir {output} holds a run of other settings ({changed[0]}). Choose another"
-            " folder, or replace the run with --overwrite_output_dir."
-        )
-    with there:  # nobody is working on it
-        new = new_run(output)
-        if new and _changes(new, settings):
-            discard_new(output)
-    return True
-
-
-def _changes(run: Run, settings: ClassifySettings) -> list[str]:
-    """Name what was otherwise when a run was begun: settings, or what its files held."""
-    config = run.config
-    wanted = json.loads(json.dumps(to_dict(settings)))
-    changed = [key for key, _, _ in differences(config["settings"], wanted)]
-    files = files_of(settings)
-    if not changed and all(path.is_file() for path in files.values()):
-        begun_with = config["resolved"].get("data")
-        if begun_with is not None and begun_with != sha256_of_files(files):
-            changed = ["what the files hold"]
-    return changed
-
-
-def _show(run: Run, task: str) -> None:
-    scores = run.record["scores"]
-    for split in ("dev", "test"):
-        if split in scores:
-            score = scores[split]
-            low, high = score["interval"]
-            guess = score["baseline"]
-            print(
-                f"{task} {split}: accuracy {score['value']:.4f} [{low:.4f}, {high:.4f}]"
-                f" of {score['n']}, {guess['name']} {guess['value']:.4f}"
-            )
-    if run.record["test"] == "none":
-        print(f"{task} test: none")
-    elif "test" not in scores:
-        print(f"{task} test: no labels; {run.path / 'predictions' / 'test.jsonl'} has the answers")
 
 
 def main() -> None:
     """Train a classifier."""
-    run(parser_of(__doc__), lambda options: train_and_show(settings_of(options), options))
+    run(
+        parser_of(__doc__),
+        lambda options: train_and_show(Classifier, settings_of(options), options),
+    )
 
 
 if __name__ == "__main__":

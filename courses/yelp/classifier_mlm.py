@@ -16,11 +16,61 @@ if __name__ == "__main__":
     watch_imports("classifier_mlm.py")  # what follows takes a while to load
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
 
-from classifier import parser_of, run, settings_of, train_and_show
+from classifier import Classifier, parser_of, run, settings_of, train_and_show
 
 from attnlab.recipes.classify.settings import MaskedSettings
+
+
+def get_mlm_inputs(rows: Sequence[Any], tokenizer: Any, mlm_probability: float) -> tuple[Any, Any]:
+    """Return the input_ids of a batch with some tokens masked, and their labels.
+
+    ``rows`` are LongTensors of different lengths, ``[CLS] … [SEP]`` each. Both results have one row
+    per text, padded to the longest. A label is the original token where one was masked, and -100
+    everywhere else. Every call masks other tokens.
+    """
+    # Of each row, choose tokens with mlm_probability, never [CLS], [SEP] or padding. Of those, 80 %
+    # become [MASK], 10 % a random token, and 10 % stay as they are. See mlm_utils.py.
+    # TODO: Problem 3, 1(b), classifier_mlm.py: get the MLM inputs of a batch of rows.
+    # <solution>
+    from mlm_utils import mask_tokens
+
+    return mask_tokens(rows, tokenizer, mlm_probability)
+    # </solution>
+
+
+class JointClassifier(Classifier):
+    """What Problem 3 trains: a classifier and a masked language model on one body."""
+
+    def load_model(self, n_classes: int) -> Any:
+        """Read the pretrained model, with both heads."""
+        from mymodel import BertForCLSMLM
+
+        return self._read(BertForCLSMLM, n_classes)
+
+    def unlabelled(self) -> Any:
+        """Return the Dataset of the unlabelled text, and what masks some of its rows."""
+        from mlm_utils import LineByLineTextDataset, TextDataset
+
+        masked = self.settings.masked
+        if not masked.alpha:
+            return None
+        kind = LineByLineTextDataset if masked.line_by_line else TextDataset
+        dataset = kind(self.tokenizer, masked.text, masked.block)
+        mask = partial(get_mlm_inputs, tokenizer=self.tokenizer, mlm_probability=masked.share)
+        return dataset, mask
+
+    def unlabelled_lines(self) -> list[str]:
+        """Return the unlabelled text, in which the record looks for texts of dev and test."""
+        from attnlab.data.text_files import read_lines
+
+        masked = self.settings.masked
+        return read_lines(Path(masked.text)) if masked.alpha else []
 
 
 def joint_parser() -> argparse.ArgumentParser:
@@ -46,7 +96,7 @@ def train_jointly(options: argparse.Namespace) -> None:
         block=options.block_size,
         line_by_line=options.line_by_line,
     )
-    train_and_show(replace(settings_of(options), masked=masked), options)
+    train_and_show(JointClassifier, replace(settings_of(options), masked=masked), options)
 
 
 def main() -> None:

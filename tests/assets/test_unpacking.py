@@ -5,6 +5,8 @@ import io
 import json
 import zipfile
 
+import pytest
+
 from attnlab.assets.unpacking import BOOLQ, REVIEWS, boolq, model_files, movie_reviews
 
 
@@ -41,7 +43,7 @@ def test_reviews_are_told_apart_by_their_source_and_keep_their_order() -> None:
     ]
 
 
-def test_questions_of_dev_are_known_by_number_and_wording() -> None:
+def test_questions_of_dev_are_known_by_number_and_wording(monkeypatch: pytest.MonkeyPatch) -> None:
     def question(text: str, number: int, **label: bool) -> str:
         return json.dumps({"question": text, "passage": f"On {text}.", "idx": number, **label})
 
@@ -57,17 +59,19 @@ def test_questions_of_dev_are_known_by_number_and_wording() -> None:
     package = archive(
         {BOOLQ.format("dev"): dev + "\n", BOOLQ.format("combined"): "\n".join(lines) + "\n"}
     )
+    monkeypatch.setattr("attnlab.assets.unpacking.TRAINED", 2)
     found = boolq(package)
     assert [row["question"] for row in rows(found["dev.jsonl"])] == ["is it A", "is it b"]
-    assert [row["question"] for row in rows(found["train.jsonl"])] == [
-        "is it c",
-        "is it d",
-        "is it b",
-    ]
+    learned, kept = (
+        {(row["question"], row["answer"]) for row in rows(found[f"{split}.jsonl"])}
+        for split in ("train", "test")
+    )
+    assert (len(learned), len(kept)) == (2, 1)
+    assert learned | kept == {("is it c", "Yes"), ("is it d", "Yes"), ("is it b", "Yes")}
     assert rows(found["dev.jsonl"])[1] == {
         "question": "is it b",
         "passage": "On is it b.",
-        "answer": False,
+        "answer": "No",
     }
 
 

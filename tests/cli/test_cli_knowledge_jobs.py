@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import flowing
 from knowledge_files import ASKED, DEV, PRETRAIN, TEST, TINY, TRAIN, everything, make_world
 
 from attnlab.checks.leakage import Leak, model_leak
@@ -14,7 +15,6 @@ from attnlab.errors import StoppedError
 from attnlab.recipes.knowledge import language_model
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training.step import Stepper
-from conftest import flowing
 
 pytestmark = [pytest.mark.precision, pytest.mark.usefixtures("short_answers")]
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Attnlab, flowing
 
 from attnlab.runs.directory import Run
-from conftest import Attnlab, flowing
 from small_bert import TELLING, write_reviews, write_small_bert
 
 pytestmark = pytest.mark.precision

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 import pytest
-
-from conftest import Attnlab
+from command_line import Attnlab
 
 DEMO, EXTRACTION = ("knowledge", "demo"), ("knowledge", "extraction")
 LENGTH = "is not possible: give a number above 0 and one of steps, epochs, tokens, seconds"

@@ -6,12 +6,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from command_line import Attnlab
 
 from attnlab.config import resolve, to_dict, to_yaml
 from attnlab.recipes.jobs import JOBS
 from attnlab.runs.directory import Run
 from attnlab.runs.folders import run_name
-from conftest import Attnlab
 from small_bert import write_reviews, write_small_bert
 from small_jobs import SETTINGS, name_of, write_inputs
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from command_line import flowing
 from records import answers, classifier_run
 
 from attnlab.errors import RunError
 from attnlab.runs.directory import Run, RunPlace
-from conftest import flowing
 
 Attnlab = Callable[..., tuple[int, str, str]]
 LONG = "a-classifier-with-a-rather-long-name-that-nobody-would-type-1a2b3c4d"

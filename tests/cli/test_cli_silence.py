@@ -10,10 +10,10 @@ from pathlib import Path
 import click
 import pytest
 import typer
+from command_line import Attnlab
 
 from attnlab.cli.commands import app
 from attnlab.runs.directory import Run, RunPlace
-from conftest import Attnlab
 
 BEING_LOADED = """
 import sys

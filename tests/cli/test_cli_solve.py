@@ -5,11 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from command_line import Attnlab, as_json, flowing, solve
 
 from attnlab.geometry.examples import cse517
 from attnlab.geometry.explain import answer
 from attnlab.geometry.instance import weights_of
-from conftest import Attnlab, as_json, flowing, solve
 
 CSE = cse517()
 

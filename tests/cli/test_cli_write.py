@@ -5,13 +5,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from command_line import Attnlab, flowing
 from knowledge_files import PRETRAIN, TINY, make_world
 
 from attnlab.cli import write as module
 from attnlab.recipes.knowledge.write import WritingSession
 from attnlab.recipes.knowledge.write_settings import WriteSettings
 from attnlab.runs.directory import Run
-from conftest import Attnlab, flowing
 
 pytestmark = [pytest.mark.precision, pytest.mark.usefixtures("short_answers")]
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import torch.nn.functional as F
+from command_line import Attnlab
 
 import attnlab as package
 from attnlab.attention import fast_path
@@ -17,7 +18,6 @@ from attnlab.data.settings import WorldSettings
 from attnlab.recipes.classify import train as classify_train
 from attnlab.recipes.knowledge import finetune, pretrain
 from attnlab.recipes.knowledge.world import write_world
-from conftest import Attnlab
 from small_bert import write_reviews, write_small_bert
 
 SOURCE = str(Path(package.__file__).parent)

@@ -164,6 +164,13 @@ def test_limits_are_above_0(run: Run, limit: str, capsys: pytest.CaptureFixture[
     assert f"{limit} is not possible: give a number above 0." in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("text", ["55", "-0.1", "nan", "half"])
+def test_a_threshold_is_a_share(text: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError, match=f"^{text} is not possible: give a share"):
+        classroom.share(text)
+    assert classroom.share("0.55") == 0.55
+
+
 def test_a_program_that_does_not_end_is_stopped(tmp_path: Path) -> None:
     file = submit(tmp_path, dataset="while True:\n    pass\n") / "src" / "dataset.py"
     part = corruption.grade(sandbox.ask(probe, file, corruption.request(), sandbox.Limits(1)))

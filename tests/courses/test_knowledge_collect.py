@@ -10,6 +10,10 @@ from unittest.mock import Mock
 import pytest
 from course_files import COURSE, load
 
+from attnlab.cli import packing
+from attnlab.cli.packing import pack
+from attnlab.errors import UserError
+
 collect = load("collect.py")
 SCRIPT = str(COURSE / "collect_submission.sh")
 
@@ -67,8 +71,8 @@ def test_the_script_wants_one_name(folder: Path) -> None:
 
 @pytest.mark.parametrize("name", ["ada lovelace", "../ada", "ada.zip", "Åsa", ""])
 def test_other_characters_in_a_name_are_refused(folder: Path, name: str) -> None:
-    with pytest.raises(collect.SubmissionError, match=r"^NAME may have letters, digits, - and _"):
-        collect.collect(name, folder)
+    with pytest.raises(UserError, match=r"^NAME may have letters, digits, - and _"):
+        pack(name, folder, collect.find)
     assert not list(folder.glob("*.zip"))
 
 
@@ -78,8 +82,8 @@ def test_all_missing_files_are_named_at_once(folder: Path) -> None:
     message = (
         r"^missing in .*: src/dataset\.py, vanilla\.model\.params, synthesizer\.finetune\.params\.$"
     )
-    with pytest.raises(collect.SubmissionError, match=message):
-        collect.collect("ada", folder)
+    with pytest.raises(UserError, match=message):
+        pack("ada", folder, collect.find)
 
 
 def test_a_misspelt_name_is_reported_with_the_nearest(folder: Path) -> None:
@@ -90,14 +94,14 @@ def test_a_misspelt_name_is_reported_with_the_nearest(folder: Path) -> None:
         r"^missing in .*: src/attention\.py \(is it atention\.py\?\),"
         r" vanilla\.pretrain\.dev\.predictions \(is it vanilla\.pretrian\.dev\.prediction\?\)\.$"
     )
-    with pytest.raises(collect.SubmissionError, match=message):
-        collect.collect("ada", folder)
+    with pytest.raises(UserError, match=message):
+        pack("ada", folder, collect.find)
 
 
 def test_an_empty_file_is_reported(folder: Path) -> None:
     (folder / "vanilla.finetune.params").write_text("")
-    with pytest.raises(collect.SubmissionError, match=r"^empty: vanilla\.finetune\.params\.$"):
-        collect.collect("ada", folder)
+    with pytest.raises(UserError, match=r"^empty: vanilla\.finetune\.params\.$"):
+        pack("ada", folder, collect.find)
 
 
 def test_predictions_of_another_length_are_reported_with_both_numbers(folder: Path) -> None:
@@ -107,22 +111,22 @@ def test_predictions_of_another_length_are_reported_with_both_numbers(folder: Pa
         r"^vanilla\.pretrain\.dev\.predictions has 4 lines, but birth_dev\.tsv has 2 questions;"
         r" vanilla\.pretrain\.test\.predictions has 4 lines, but birth_test_inputs\.tsv has 3"
     )
-    with pytest.raises(collect.SubmissionError, match=message):
-        collect.collect("ada", folder)
+    with pytest.raises(UserError, match=message):
+        pack("ada", folder, collect.find)
     (folder / "birth_dev.tsv").unlink()
     (folder / "birth_test_inputs.tsv").unlink()
-    assert collect.collect("ada", folder).is_file()
+    assert pack("ada", folder, collect.find).is_file()
 
 
 def test_there_is_never_half_a_zip(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = collect.collect("ada", folder).read_bytes()
+    before = pack("ada", folder, collect.find).read_bytes()
 
     def fail(*_: object) -> str:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(collect, "manifest", fail)
-    with pytest.raises(collect.SubmissionError, match=r"^cannot write .*zip: No space left"):
-        collect.collect("ada", folder)
+    monkeypatch.setattr(packing, "manifest", fail)
+    with pytest.raises(UserError, match=r"^cannot write .*zip: No space left"):
+        pack("ada", folder, collect.find)
     assert (folder / "assignment_ada.zip").read_bytes() == before
     assert [path.name for path in folder.iterdir() if "zip" in path.name] == ["assignment_ada.zip"]
 
@@ -145,8 +149,8 @@ def test_what_ends_it_is_one_line(
 ) -> None:
     monkeypatch.chdir(folder)
     monkeypatch.setattr("sys.argv", ["collect.py", "ada"])
-    monkeypatch.setattr(collect, "check", Mock(side_effect=error))
+    find = Mock(side_effect=error)
     with pytest.raises(SystemExit) as end:
-        collect.main()
+        packing.main(find)
     assert end.value.code == code
     assert capsys.readouterr().err.startswith(f"collect_submission: {words}")

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import torch
 from course_files import COURSE, ROOT, exit_code, load
+from graded import assert_costs_only
 from grading import sandbox
 from grading.knowledge import (
     baseline,
@@ -276,12 +277,7 @@ def test_a_usual_mistake_is_caught_by_name_and_costs_nothing_else(
     mistake.make(folder)
     _, out, _ = grade(folder, "--labels", right.parent / "labels.tsv", "--json")
     (report,) = json.loads(out)
-    lost = {part["name"]: part for part in report["parts"] if part["points"] < part["of"]}
-    assert list(lost) == [mistake.part]
-    assert lost[mistake.part]["points"] == 0
-    (failed,) = [f for f in lost[mistake.part]["findings"] if f["passed"] is False]
-    assert failed["check"] == mistake.check
-    assert mistake.said in failed["seen"]
+    assert_costs_only(report, mistake)
 
 
 @pytest.mark.slow

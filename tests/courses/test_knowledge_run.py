@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from course_files import COURSE, exit_code, load
+from course_files import COURSE, exit_code, forget, load
 
 from attnlab.data.settings import WorldSettings
 from attnlab.models.course_format import read_params, variant_of, write_params
@@ -31,6 +31,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     write_world(WorldSettings(people=60, biographies=1), tmp_path)
     monkeypatch.syspath_prepend(str(COURSE / "src"))  # as for a program that stands there
     monkeypatch.setattr("attnlab.runs.machine.cores", lambda: 1)  # tests share the others
+    forget()
     module = load("src/run.py")
 
     def go(*words: str) -> tuple[int, str, str]:

@@ -11,13 +11,12 @@ from typing import Any
 
 import pytest
 import torch
-from course_files import COURSE, exit_code
+from course_files import COURSE, edit, exit_code, forget
 
 from attnlab.data.settings import WorldSettings
 from attnlab.recipes.knowledge.world import write_world
 from attnlab.training.step import Stepper, StepResult
 
-MODULES = ("run", "dataset", "attention", "model", "trainer", "utils", "london_baseline")
 SMALL = "n_layer: int = 4", "n_layer: int = 1"
 FINETUNE = ("finetune", "vanilla", "wiki.txt", "--finetune_corpus_path", "birth_places_train.tsv")
 LOOPS = '''
@@ -76,7 +75,7 @@ def run(
     monkeypatch.chdir(tmp_path)
     write_world(WorldSettings(people=40, biographies=1), tmp_path)
     shutil.copytree(COURSE / "src", "src")
-    edit("model.py", *SMALL)
+    edit(Path("src/model.py"), *SMALL)
     monkeypatch.syspath_prepend(str(tmp_path / "src"))
     monkeypatch.setattr("attnlab.runs.machine.cores", lambda: 1)  # tests share the others
 
@@ -88,20 +87,6 @@ def run(
 
     yield go
     forget()
-
-
-def forget() -> None:
-    """Let every file be read again, as by a new process."""
-    for name in MODULES:
-        sys.modules.pop(name, None)
-    importlib.invalidate_caches()
-
-
-def edit(file: str, old: str, new: str) -> None:
-    path = Path("src", file)
-    text = path.read_text(encoding="utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new), encoding="utf-8")
 
 
 def append(file: str, text: str) -> None:
@@ -134,7 +119,7 @@ def test_a_raise_in_any_file_ends_the_command_with_its_line(
     run: Callable[..., tuple[int, str]], file: str, before: str
 ) -> None:
     indent = before[: len(before) - len(before.lstrip())]
-    edit(file, before, f'{before}{indent}raise RuntimeError("not yet")\n')
+    edit(Path("src", file), before, f'{before}{indent}raise RuntimeError("not yet")\n')
     code, err = run(*FINETUNE, "--writing_params_path", "a.params", "--length", "1 step")
     number = next(
         number

@@ -1,5 +1,7 @@
 """The yelp course's files: both commands as printed, the models, the data, every mistake."""
 
+import re
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -7,7 +9,8 @@ from typing import Any
 
 import pytest
 import torch
-from course_files import YELP, exit_code, load
+from course_files import YELP, exit_code, forget, load
+from torch.utils.data import DataLoader
 
 from attnlab.runs.directory import Run
 from attnlab.runs.replacement import is_own_file
@@ -36,6 +39,7 @@ def go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
     """Return a function that runs `python FILE WORDS` in a folder with a model and reviews."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(YELP))
+    forget()
     monkeypatch.setattr("attnlab.runs.machine.cores", lambda: 1)  # tests share the others
     write_small_bert(tmp_path / "bert")
     write_reviews(tmp_path / "reviews")
@@ -53,7 +57,7 @@ def test_the_first_command_trains_keeps_the_best_step_and_scores_dev(go: Go) -> 
     assert code == 0, err
     assert "yelp dev: accuracy " in out
     assert "of 25, always " in out
-    assert "yelp test: none" in out
+    assert "yelp test: accuracy " in out
     run = Run.open(Path("out"))
     assert run.record["steps"] == 6
     assert run.config["settings"]["training"]["evaluate_every"] == 2
@@ -93,12 +97,45 @@ def test_the_defaults_are_the_documents(go: Go) -> None:
 
 
 def test_fifty_labels_and_a_test_file(go: Go) -> None:
-    code, out, err = go(
-        "classifier.py", *COMMON, "--labels", "50", "--test_file", "reviews/test.csv"
-    )
+    shutil.copy("reviews/dev.csv", "other.csv")
+    code, out, err = go("classifier.py", *COMMON, "--labels", "50", "--test_file", "other.csv")
     assert code == 0, err
     assert "yelp test: accuracy" in out
-    assert Run.open(Path("out")).record["ledger"]["splits"]["train"]["n"] == 50
+    run = Run.open(Path("out"))
+    assert run.record["ledger"]["splits"]["train"]["n"] == 50
+    assert run.config["settings"]["test"] == str(Path("other.csv").resolve())
+    assert [row["gold"] for row in run.predictions("test")] == [
+        row["gold"] for row in run.predictions("dev")
+    ]
+
+
+def test_the_test_set_of_the_data_folder_is_evaluated_once(go: Go) -> None:
+    code, out, err = go("classifier.py", *COMMON)
+    assert code == 0, err
+    for split in ("dev", "test"):
+        assert re.search(rf"yelp {split}: accuracy 0\.\d{{4}} \[0\.\d+, 0\.\d+\] of 25", out), out
+    run = Run.open(Path("out"))
+    assert run.config["settings"]["test"] == str(Path("reviews/test.csv").resolve())
+    assert run.record["test"] == "evaluated once"
+    assert {"dev", "test"} == run.record["scores"].keys()
+
+
+def test_without_a_test_set_the_result_says_so(go: Go) -> None:
+    Path("reviews/test.csv").unlink()
+    code, out, err = go("classifier.py", *COMMON)
+    assert code == 0, err
+    assert "yelp test: none" in out
+
+
+def test_a_test_set_may_lack_labels_and_two_are_refused(go: Go) -> None:
+    texts = [line.partition(",")[2] for line in Path("reviews/test.csv").read_text().splitlines()]
+    Path("reviews/test.jsonl").write_text("".join(f'{{"text": "{text}"}}\n' for text in texts))
+    code, _, err = go("classifier.py", *COMMON)
+    assert (code, "several of test.csv, test.tsv, test.jsonl: keep one" in err) == (2, True)
+    Path("reviews/test.csv").unlink()
+    code, out, err = go("classifier.py", *COMMON)
+    assert code == 0, err
+    assert "yelp test: no labels;" in out
 
 
 def test_the_same_command_shows_a_finished_run_and_other_settings_need_the_flag(go: Go) -> None:
@@ -185,8 +222,10 @@ def test_a_killed_successor_resumes_with_the_same_command_and_ends_the_same(
     assert go("classifier.py", *words, "--output_dir", "undisturbed")[0] == 0
     assert go("classifier.py", *COMMON)[0] == 0
     with monkeypatch.context() as patch:
-        patch.setattr("attnlab.recipes.classify.train.write_bert", lambda *_, **__: sys.exit(137))
+        patch.setattr("attnlab.models.bert_format.write_bert", lambda *_, **__: sys.exit(137))
+        forget()
         assert go("classifier.py", *words)[0] == 137
+    forget()
     code, _, err = go("classifier.py", *words)
     assert code == 0, err
     assert "resumed at step 6 of 6" in err
@@ -232,7 +271,7 @@ def test_a_successor_that_is_no_longer_wanted_goes(go: Go, monkeypatch: pytest.M
 
 def test_every_file_of_a_run_is_known_as_our_own(go: Go) -> None:
     """A file that attnlab writes and does not know would stay when its run is replaced."""
-    assert go("classifier_mlm.py", *JOINT, "--test_file", "reviews/test.csv")[0] == 0
+    assert go("classifier_mlm.py", *JOINT)[0] == 0
     strangers = [path for path in what_is_there(Path("out")) if not is_own_file(path)]
     assert strangers == []
 
@@ -266,7 +305,7 @@ def test_changed_data_is_trained_on_again_with_the_flag(go: Go) -> None:
 def test_evaluating_alone_insists_on_the_settings(go: Go) -> None:
     go("classifier.py", *COMMON)
     words = [word for word in COMMON if word != "--do_train"]
-    code, _, err = go("classifier.py", *words, "--test_file", "reviews/test.csv")
+    code, _, err = go("classifier.py", *words, "--test_file", "reviews/dev.csv")
     assert code == 2
     assert "was made with other settings (test): train it first" in err
 
@@ -309,42 +348,13 @@ def test_a_mistake_is_one_line_and_exit_code_2(go: Go, words: list[str], message
     assert not Path("out").exists()
 
 
-def test_the_models_are_called_as_the_document_calls_them(go: Go) -> None:
-    del go
-    mymodel = load("mymodel.py", course=YELP)
-    tokens = torch.tensor([[2, 5, 6, 3], [2, 7, 3, 0]])
-    mask = torch.tensor([[1, 1, 1, 1], [1, 1, 1, 0]])
-    labels = torch.tensor([4, 0])
-    torch.manual_seed(0)
-    model = mymodel.BertForSequenceClassification.from_pretrained("bert", num_labels=5).eval()
-    with torch.no_grad():
-        loss, logits = model(tokens, mask, torch.zeros_like(tokens), labels)
-    assert logits.shape == (2, 5)
-    assert float(loss) == pytest.approx(float(torch.nn.functional.cross_entropy(logits, labels)))
-    torch.testing.assert_close(model(tokens, mask)[0].detach(), logits)
-    model.save_pretrained("saved")
-    again = mymodel.BertForSequenceClassification.from_pretrained("saved", num_labels=5).eval()
-    torch.testing.assert_close(again(tokens, mask)[0].detach(), logits)
-
-    masked = torch.where(tokens == 6, tokens, -100)
-    filler = mymodel.BertForMaskedLanguageModel.from_pretrained("bert").eval()
-    with torch.no_grad():
-        loss, scores = filler(tokens, mask, None, masked)
-    assert scores.shape == (2, 4, 22)
-    assert float(loss) == pytest.approx(float(-scores[0, 2].log_softmax(-1)[6]))
-    both = mymodel.BertForCLSMLM.from_pretrained("bert", num_labels=5).eval()
-    found = both.masked(tokens, mask)[0].detach()
-    torch.testing.assert_close(found[mask.bool()], scores[mask.bool()])
-    assert both(tokens, mask)[0].shape == (2, 5)
-
-
 def test_the_data_comes_as_tensors(go: Go) -> None:
     del go
     data, mlm = load("data_utils.py", course=YELP), load("mlm_utils.py", course=YELP)
     words = data.load_tokenizer("bert")
     examples, classes = data.load_examples("reviews/train.csv")
     dataset = data.convert_examples_to_features(examples, classes, words, 16)
-    tokens, mask, types, labels = next(iter(data.loader(dataset, 7)))
+    tokens, mask, types, labels = next(iter(DataLoader(dataset, 7)))
     assert tokens.shape == mask.shape == types.shape == (7, 16)
     assert labels.shape == (7,)
     assert tokens[:, 0].tolist() == [words.cls] * 7

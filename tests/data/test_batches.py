@@ -233,3 +233,18 @@ def test_the_largest_batch_is_the_one_with_most_tokens_after_padding() -> None:
     assert len(batches) == 2
     largest = max(batches, key=lambda batch: len(batch) * max(map(len, batch)))
     assert [row.id for row in epochs.largest_batch()] == [row.id for row in largest]
+
+
+@pytest.mark.parametrize(
+    ("row", "by", "tokens", "scored"),
+    [
+        (TokenRow("a", [5, 6, 7]), 2, [0, 0, 5, 6, 7], [False, False, True, True, True]),
+        (TokenRow("a", [5, 6], [False, True]), 1, [0, 5, 6], [False, False, True]),
+        (TokenRow("a", [5, 6]), 0, [5, 6], None),
+        (TokenRow("a", [5, 6]), -3, [5, 6], None),
+    ],
+)
+def test_padding_before_a_row_is_not_scored(
+    row: TokenRow, by: int, tokens: list[int], scored: list[bool] | None
+) -> None:
+    assert row.shifted(by, pad=0) == TokenRow("a", tokens, scored)

@@ -14,12 +14,14 @@ import sys
 from typing import Any
 
 from attnlab.cli import main
+from attnlab.recipes.knowledge import language_model
 from attnlab.training import optimization
 
 SPEC = json.loads(sys.argv.pop(1))
 CHANGES = ("os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.truncate")
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 events = 0
+language_model.LONGEST_ANSWER = 20  # a model that knows nothing stops early: quicker, and as wrong
 
 
 def count() -> None:

@@ -8,8 +8,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from attnlab.data.settings import WorldSettings
 from attnlab.recipes.knowledge.world import write_world
+from commands_here import Outcome, attnlab_in
 
 DRIVER = Path(__file__).with_name("driver.py")
 NAME = "victim"
@@ -71,6 +74,16 @@ def finish(folder: Path, **options: Any) -> subprocess.CompletedProcess[str]:
     process = start(folder, **options)
     out, err = process.communicate(timeout=120)
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+def finish_here(folder: Path, **settings: Any) -> Outcome:
+    """Run to the end in this process: for a run that nobody is to kill, and quicker."""
+    write_world(WORLD, folder / "world")
+    words = command(**settings)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ATTNLAB_RUNS", str(folder))
+        patch.setattr("attnlab.recipes.knowledge.language_model.LONGEST_ANSWER", 20)  # as driver.py
+        return attnlab_in(folder, *words[words.index("knowledge") :])
 
 
 def outcome(folder: Path) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from processes import NAME, finish, outcome, start
+from processes import NAME, finish, finish_here, outcome, start
 
 LONG = {"training__length": "4000 steps", "training__evaluate_every": 0}
 
@@ -90,8 +90,8 @@ def test_a_run_stopped_by_ctrl_c_ends_as_if_it_had_not_been(
 def test_a_second_process_on_the_same_run_is_refused(tmp_path: Path) -> None:
     process = start(tmp_path, **LONG)
     wait_for_steps(tmp_path, 1)
-    second = finish(tmp_path, **LONG)
+    second = finish_here(tmp_path, **LONG)
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
-    assert second.returncode == 2
-    assert f"process {process.pid} is working on" in second.stderr
+    assert second.code == 2
+    assert f"process {process.pid} is working on" in second.err

@@ -48,6 +48,7 @@ def test_the_value_of_an_inner_key_is_out_of_reach_if_it_stands_alone() -> None:
 
 
 def test_an_inner_keys_value_is_reached_if_it_equals_anothers() -> None:
+    """*attention* 1.2: an output without its weights, by equal values."""
     instance = Instance(interior().keys, np.array([[1.0, 0], [0, 1], [-1, 0], [1, 0]]))
     assert solve_weights(instance.keys, select(4, 3)).verdict == "never"
     solution = solve_output(instance, instance.values[3])
@@ -57,6 +58,7 @@ def test_an_inner_keys_value_is_reached_if_it_equals_anothers() -> None:
 
 
 def test_an_inner_keys_value_is_reached_if_it_is_the_mean_of_its_face() -> None:
+    """*attention* 1.2: an output without its weights, by a value that is a mean."""
     instance = midpoint()
     assert solve_weights(instance.keys, select(4, 2)).verdict == "never"
     solution = solve_output(instance, instance.values[2])

@@ -59,6 +59,7 @@ def test_the_average_of_the_first_two_is_met_to_a_millionth() -> None:
     "subset", [s for n in range(1, 16) if (s := [i for i in range(4) if n >> i & 1])]
 )
 def test_every_subset_of_the_assignments_keys_can_be_averaged(subset: list[int]) -> None:
+    """*attention* 1.2: here every subset can be averaged in the limit."""
     keys = cse517().keys
     solution = solve_weights(keys, average(4, subset))
     assert solution.verdict == ("exact" if len(subset) == 4 else "limit")
@@ -66,10 +67,13 @@ def test_every_subset_of_the_assignments_keys_can_be_averaged(subset: list[int])
 
 
 def test_the_mean_of_all_is_exact_with_the_zero_query_alone() -> None:
-    solution = solve_weights(cse517().keys, average(4, range(4)))
+    """*attention* 1.3.1: the only exact answer is q = 0."""
+    keys = cse517().keys
+    solution = solve_weights(keys, average(4, range(4)))
     assert solution.verdict == "exact"
     assert solution.path is not None
     assert np.abs(solution.path.query(7.0)).max() < 1e-12
+    assert np.linalg.matrix_rank(keys[1:] - keys[0]) == 3  # no other query scores all keys alike
 
 
 def test_the_exact_query_is_the_shortest() -> None:
@@ -96,7 +100,10 @@ def test_weights_that_a_query_made_are_found_exact(n: int, d: int, seed: int) ->
 @settings(deadline=None, max_examples=50)
 @given(st.integers(0, 10**6))
 def test_weights_of_a_query_on_a_face_are_found_in_the_limit(seed: int) -> None:
-    """Two facets of a box: three corners and a point between them share one highest score."""
+    """*attention* 1.2: the query is q₀ + t·u.
+
+    Two facets of a box: three corners and a point between them share one highest score.
+    """
     dice = np.random.default_rng(seed)
     face = np.column_stack([dice.normal(size=(5, 2)), np.ones(5)])
     keys = np.vstack([face, np.column_stack([dice.normal(size=(3, 2)), -dice.random(3)])])
@@ -163,6 +170,7 @@ def test_the_identity_is_as_hard_as_its_hardest_row() -> None:
 
 
 def test_log_weights_that_are_not_affine_are_out_of_reach() -> None:
+    """*attention* 1.2: log p must be affine in the keys of the support."""
     keys = np.array([[0.0], [1.0], [2.0]])
     solution = solve_weights(keys, distribution(3, [0.25, 0.5, 0.25]))
     assert proved(solution, keys)
@@ -171,6 +179,7 @@ def test_log_weights_that_are_not_affine_are_out_of_reach() -> None:
 
 class TestDegenerateKeys:
     def test_a_duplicate_key_is_never_selected_alone(self) -> None:
+        """*attention* 1.2: a key that another one equals is never selected."""
         keys = np.array([[1.0, 2.0], [1.0, 2.0], [0.0, 1.0]])
         for token in (0, 1):
             solution = solve_weights(keys, select(3, token))
@@ -193,11 +202,13 @@ class TestDegenerateKeys:
         assert solve_weights(keys, average(3, range(3))).verdict == "exact"
 
     def test_a_point_on_an_edge_belongs_to_the_edge(self) -> None:
+        """*attention* 1.2: a subset can be averaged if it is all keys of an exposed face."""
         keys = midpoint().keys
         assert proved(solve_weights(keys, average(4, [0, 1])), keys)
         assert solve_weights(keys, average(4, [0, 1, 2])).verdict == "limit"
 
     def test_two_vertices_that_share_no_edge(self) -> None:
+        """*attention* 1.2: a subset that is no exposed face cannot be averaged."""
         square = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
         assert proved(solve_weights(square, average(4, [0, 2])), square)
         assert solve_weights(square, average(4, [0, 1])).verdict == "limit"
@@ -286,11 +297,12 @@ def distance_by_descent(keys: np.ndarray, subset: list[int]) -> float:
     return height
 
 
-def test_a_thousand_random_rational_instances_agree_with_other_methods() -> None:
+@pytest.mark.parametrize("instances", [200, pytest.param(1000, marks=pytest.mark.slow)])
+def test_random_rational_instances_agree_with_other_methods(instances: int) -> None:
     """The verdict against a linear programme, and its consequence against direct optimization."""
     dice = np.random.default_rng(20240209)
     verdicts: Counter[str] = Counter()
-    while verdicts.total() < 1000:
+    while verdicts.total() < instances:
         keys = random_rational_keys(dice)
         n = len(keys)
         subset = sorted(dice.choice(n, size=int(dice.integers(1, n)), replace=False).tolist())
@@ -307,7 +319,7 @@ def test_a_thousand_random_rational_instances_agree_with_other_methods() -> None
             assert proved(solution, keys)
             assert distance > 3e-3
         verdicts[solution.verdict] += 1
-    assert min(verdicts.values()) > 200
+    assert min(verdicts.values()) > instances / 5
 
 
 def test_selectable_keys_are_the_vertices_that_qhull_finds() -> None:

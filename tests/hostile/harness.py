@@ -1,24 +1,17 @@
 """Hostile commands: whatever they are given, they end with a code and a few words."""
 
 import os
-import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
+from commands_here import Outcome as Ended
+from commands_here import run_main
+
 MOST_LINES = 3
 CODES = (0, 1, 2)
-
-
-class Ended(NamedTuple):
-    """How a command ended."""
-
-    code: int
-    out: str
-    err: str
 
 
 Hostile = Callable[..., Ended]
@@ -35,11 +28,12 @@ def check(ended: Ended) -> Ended:
 
 
 def snapshot(folder: Path) -> dict[str, int]:
-    """Return what is in a folder, with when it was changed."""
+    """Return what is in a folder, with when it was changed; a lock that is tried may be."""
     return {
         os.path.join(here, name): os.lstat(os.path.join(here, name)).st_mtime_ns  # noqa: PTH118
         for here, folders, files in os.walk(folder)
         for name in (*folders, *files)
+        if name != ".lock"
     }
 
 
@@ -51,8 +45,6 @@ def hostile(
 
     Nothing beside that folder may change.
     """
-    from attnlab.cli import main
-
     work, beside = tmp_path / "work", tmp_path / "beside"
     work.mkdir()
     beside.mkdir()
@@ -65,14 +57,9 @@ def hostile(
     monkeypatch.setattr("attnlab.runs.machine.cores", lambda: 1)
 
     def run(*arguments: str) -> Ended:
-        monkeypatch.setattr(sys, "argv", ["attnlab", *arguments])
         capfd.readouterr()
-        code = 0
-        try:
-            with warnings.catch_warnings(action="ignore"):
-                main()
-        except SystemExit as end:
-            code = int(end.code or 0)
+        with warnings.catch_warnings(action="ignore"):
+            code = run_main(monkeypatch, *arguments)
         assert snapshot(beside) == before, arguments
         return check(Ended(code, *capfd.readouterr()))
 

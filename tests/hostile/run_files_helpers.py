@@ -1,69 +1,73 @@
 """Finished runs of every job, commands that read them, and what may come of a damaged file."""
 
 import contextlib
-import io
 import json
 import shutil
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
-import torch
 from rich.console import Console
 
-from attnlab.cli import main
 from attnlab.recipes.jobs import find_job
 from attnlab.runs.directory import RunPlace
 from attnlab.runs.files import sha256_of
+from commands_here import Outcome, attnlab_in, same_threads
 from small_jobs import SETTINGS, name_of, write_inputs
 
 ENDS = {0, 1, 2, *range(129, 160)}
 """Exit codes that a command may end with: done, failed, a user's mistake, a signal."""
-
-
-class Outcome(NamedTuple):
-    """What a user sees of a command that has ended."""
-
-    code: int
-    out: str
-    err: str
+QUICK = ("knowledge-world", "knowledge-pretrain", "classify-train")
+"""Three jobs which between them write every kind of file."""
+QUESTION = "Where was Ada born?"
 
 
 def make_runs(folder: Path, jobs: Sequence[str]) -> None:
     """Run some jobs with tiny settings, in an order in which each finds what it needs."""
     write_inputs(folder)
-    threads = torch.get_num_threads()
-    with pytest.MonkeyPatch.context() as patch, contextlib.chdir(folder):
+    with pytest.MonkeyPatch.context() as patch, contextlib.chdir(folder), same_threads():
         patch.setattr("attnlab.recipes.knowledge.language_model.LONGEST_ANSWER", 20)
         patch.setattr("attnlab.runs.machine.cores", lambda: 1)
         for job in jobs:
             place = RunPlace(Path("runs"), name_of(job))
             find_job(job).run(SETTINGS[job], place=place, console=Console(quiet=True))
-    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="session")
+def quick_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a run of three jobs."""
+    folder = tmp_path_factory.mktemp("quick")
+    make_runs(folder, QUICK)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def all_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a finished run, or study, of every job."""
+    folder = tmp_path_factory.mktemp("all")
+    make_runs(folder, list(SETTINGS))
+    return folder
+
+
+def readers(job: str) -> list[list[str]]:
+    """Return commands that read a run of a job and change nothing."""
+    name = name_of(job)
+    found = [["runs", "check", name], ["runs", "show", name], ["runs", "list", "--all"]]
+    if job in ("knowledge-pretrain", "knowledge-finetune"):
+        found.append(["knowledge", "ask", name, QUESTION, "--samples", "2"])
+    if job == "classify-train":
+        found.append(["classify", "predict", name, "--text", "the food was superb."])
+    return found
 
 
 def attnlab(folder: Path, *arguments: str) -> Outcome:
     """Run `attnlab ARGUMENTS` in a folder, in this process; an exception is a failed test."""
-    out, err, code = io.StringIO(), io.StringIO(), 0
-    threads = torch.get_num_threads()
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        contextlib.chdir(folder),
-        contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(err),
-    ):
-        patch.setattr(sys, "argv", ["attnlab", *arguments])
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr("attnlab.report.run_list.age", lambda _: "now")  # or answers would change
         patch.setattr("attnlab.recipes.knowledge.language_model.LONGEST_ANSWER", 20)
         patch.setattr("attnlab.runs.machine.cores", lambda: 1)
-        try:
-            main()
-        except SystemExit as end:
-            code = int(end.code or 0)
-    torch.set_num_threads(threads)
-    return Outcome(code, out.getvalue(), err.getvalue())
+        return attnlab_in(folder, *arguments)
 
 
 def check_outcome(done: Outcome) -> None:
@@ -71,12 +75,6 @@ def check_outcome(done: Outcome) -> None:
     assert done.code in ENDS, done
     assert "Traceback" not in done.err + done.out, done
     assert len(done.err.splitlines()) <= 3, done
-
-
-def hashes(folder: Path) -> dict[str, str]:
-    """Hash every file below a folder; the lock of a run that is looked at may change."""
-    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != ".lock"]
-    return {str(path.relative_to(folder)): sha256_of(path) for path in files}
 
 
 @contextlib.contextmanager

@@ -57,6 +57,7 @@ def test_hostile_bytes(hostile: Hostile, name: str, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("checks_here")
 @pytest.mark.parametrize("name", READERS)
 def test_all_hostile_bytes(hostile: Hostile, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if name == "assets.yaml":

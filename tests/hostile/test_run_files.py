@@ -1,24 +1,25 @@
-"""Damaged run files: one bit flipped in any file, any JSON value in any field of any file."""
+"""Run files with any JSON value in any field: the file and field are named, and nothing changes."""
 
 import json
-from collections.abc import Callable, Sequence
+import random
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from harness import snapshot
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from run_files_helpers import (
     MISSING,
+    QUICK,
     attnlab,
     changed,
     check_outcome,
     copy_runs,
-    flipped,
-    gone,
-    hashes,
-    make_runs,
     places,
+    readers,
     replaced,
     seal,
 )
@@ -29,141 +30,6 @@ from small_jobs import SETTINGS, name_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
-QUICK = ("knowledge-world", "knowledge-pretrain", "classify-train")
-LARGE = 4096
-"""Of a larger file, bits at the beginning, in the middle and at the end are flipped."""
-QUESTION = "Where was Ada born?"
-FORGOTTEN = {".lock"}
-"""Files of a run that no command reads for what they hold."""
-
-
-@pytest.fixture(scope="session")
-def quick_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a run of three jobs, which between them write every kind of file."""
-    folder = tmp_path_factory.mktemp("quick")
-    make_runs(folder, QUICK)
-    return folder
-
-
-@pytest.fixture(scope="session")
-def all_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a finished run, or study, of every job."""
-    folder = tmp_path_factory.mktemp("all")
-    make_runs(folder, list(SETTINGS))
-    return folder
-
-
-def readers(job: str) -> list[list[str]]:
-    """Return commands that read a run of a job and change nothing."""
-    name = name_of(job)
-    found = [["runs", "check", name], ["runs", "show", name], ["runs", "list", "--all"]]
-    if job in ("knowledge-pretrain", "knowledge-finetune"):
-        found.append(["knowledge", "ask", name, QUESTION, "--samples", "2"])
-    if job == "classify-train":
-        found.append(["classify", "predict", name, "--text", "the food was superb."])
-    return found
-
-
-def answers(folder: Path, job: str) -> list[str]:
-    """Return what a run's readers print, but for `runs check`, which is about the files."""
-    return [attnlab(folder, *words).out for words in readers(job)[1:]]
-
-
-def bits(size: int) -> list[int]:
-    """Choose bits of a file: one of every 97 bytes of a small one, eight of a large one."""
-    if size <= LARGE:
-        return [8 * byte + byte % 8 for byte in range(0, size, 97)] + [8 * size - 1]
-    chosen = [0, 8, size // 3, size // 2, 2 * size // 3, size - 9, size - 1]
-    return [8 * byte + (byte % 8) for byte in chosen]
-
-
-def files_of(run: Path) -> list[Path]:
-    """Return every file of a run, or of a study and its runs."""
-    kept = [path for path in sorted(run.rglob("*")) if path.is_file()]
-    return [path for path in kept if path.name not in FORGOTTEN and "report" not in path.parts]
-
-
-def check_flips(folder: Path, job: str, few: int | None = None) -> None:
-    """Flip bits in every file of a run: each is noticed, or the file proven irrelevant."""
-    run = folder / "runs" / name_of(job)
-    expected = answers(folder, job)
-    for file in files_of(run):
-        content = file.read_bytes()
-        name = str(file.relative_to(folder))
-        for bit in bits(len(content))[:few]:
-            with changed(file, flipped(content, bit)):
-                done = attnlab(folder, "runs", "check", run.name)
-            check_outcome(done)
-            if done.code == 1 and name in done.out:
-                continue
-            if done.code == 1 and file.name == "manifest.json":
-                continue  # it then accuses the file whose hash was changed
-            with gone(file):
-                assert answers(folder, job) == expected, f"{name}, bit {bit}: {done}"
-            break
-
-
-@pytest.mark.parametrize("job", QUICK)
-def test_a_flipped_bit_is_noticed(quick_runs: Path, job: str) -> None:
-    check_flips(quick_runs, job, few=1)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("job", JOBS)
-def test_a_flipped_bit_in_a_run_of_every_job_is_noticed(all_runs: Path, job: str) -> None:
-    check_flips(all_runs, job)
-
-
-@pytest.mark.parametrize("file", ["model/model.safetensors", "model/vocab.txt", "config.json"])
-def test_predict_refuses_a_classifier_with_one_flipped_bit(quick_runs: Path, file: str) -> None:
-    path = quick_runs / "runs" / "train" / file
-    content = path.read_bytes()
-    sign = 8 * (len(content) - 1) + 7  # of the last weight, which is still a finite number
-    with changed(path, flipped(content, sign if file.endswith("tensors") else 8 * 40)):
-        done = attnlab(quick_runs, "classify", "predict", "train", "--text", "superb")
-    check_outcome(done)
-    assert (done.code, done.out) == (2, "")
-    if file.endswith(("tensors", "txt")):
-        assert f"train/{file} is not what the run wrote: damaged or replaced" in done.err
-    assert file in done.err
-
-
-def test_the_weights_of_another_run_are_refused(quick_runs: Path, tmp_path: Path) -> None:
-    folder = copy_runs(quick_runs, tmp_path)
-    other = folder / "bert" / "model.safetensors"
-    (folder / "runs/train/model/model.safetensors").write_bytes(other.read_bytes())
-    done = attnlab(folder, "classify", "predict", "train", "--text", "superb")
-    assert done.code == 2
-    assert "model.safetensors is not what the run wrote" in done.err
-
-
-def test_a_checkpoint_of_another_run_is_refused_though_its_own_manifest_fits(
-    quick_runs: Path, tmp_path: Path
-) -> None:
-    folder = copy_runs(quick_runs, tmp_path)
-    step = "checkpoints/step-00000002"
-    for file in (folder / "runs/train" / step).iterdir():
-        (folder / "runs/pretrain" / step / file.name).write_bytes(file.read_bytes())
-    done = attnlab(folder, "knowledge", "ask", "pretrain", QUESTION)
-    assert done.code == 2
-    assert f"pretrain/{step}/manifest.json is not what the run wrote" in done.err
-
-
-def test_a_file_that_another_run_wrote_is_compared_when_it_is_read(
-    quick_runs: Path, tmp_path: Path
-) -> None:
-    folder = copy_runs(quick_runs, tmp_path)
-    world = folder / "runs/world"
-    corpus = (world / "wiki.txt").read_bytes()
-    (world / "wiki.txt").write_bytes(corpus.replace(b"a", b"e", 1))
-    (folder / "cell.yaml").write_text(to_yaml(SETTINGS["knowledge-pretrain"]), encoding="utf-8")
-    words = ["run", "knowledge-pretrain", "--config", "cell.yaml", "--name", "again"]
-    done = attnlab(folder, *words)
-    assert done.code == 2
-    assert "world/wiki.txt is not what the run wrote" in done.err
-    assert not (folder / "runs/again").exists()
-
-
 HOSTILE: Sequence[Any] = (
     *(None, True, "", "nan", "[red]x", "x" * 3000, -1, 0, 2**62, 10**200, 1e308, -0.5),
     *([], {}, [[]], [None], {"a": 1}, {"": {"": []}}, MISSING),
@@ -173,12 +39,9 @@ ANYTHING = st.sampled_from(HOSTILE) | st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
     max_leaves=6,
 )
-FILES = [
-    *("train/record.json", "train/config.json", "train/manifest.json"),
-    *("train/metrics.jsonl", "train/predictions/dev.jsonl", "train/model/config.json"),
-    *("pretrain/record.json", "pretrain/config.json", "pretrain/language_model.json"),
-    *("pretrain/predictions/test.jsonl", "pretrain/checkpoints/step-00000002/manifest.json"),
-]
+
+
+MANY = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def read_values(path: Path) -> tuple[Any, Callable[[Any], bytes]]:
@@ -189,42 +52,75 @@ def read_values(path: Path) -> tuple[Any, Callable[[Any], bytes]]:
     return json.loads(first), lambda value: json.dumps(value).encode() + b"\n" + b"".join(rest)
 
 
-def look_at(folder: Path, run: str) -> None:
-    """Give every quick command that reads a run, and check how each ends."""
-    job = next(job for job in QUICK if name_of(job) == run)
-    for words in [*readers(job), ["runs", "diff", run, "world"], ["runs", "compare", run, "world"]]:
-        check_outcome(attnlab(folder, *words))
-    listed = attnlab(folder, "runs", "list")
-    assert listed.code == 0
-    assert "world" in listed.out, "the others are listed all the same"
+def json_files(run: Path) -> list[str]:
+    """Return the JSON files of a run, or of a study and the first of its runs."""
+    found = [path.relative_to(run) for path in sorted(run.rglob("*.json*"))]
+    cells = sorted({path.parts[0] for path in found if path.name == "config.json"} - {"model"})
+    others = cells[1:] if (run / "study.json").exists() else ()
+    return [str(path) for path in found if path.parts[0] not in others]
 
 
-@pytest.mark.parametrize("file", FILES[::2])
-@given(data=st.data())
-@settings(
-    max_examples=2,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+def commands(job: str) -> list[list[str]]:
+    """Return every quick command that reads a run, alone or with another."""
+    name = name_of(job)
+    return [*readers(job), ["runs", "diff", name, "other"], ["runs", "compare", name, "other"]]
+
+
+@contextmanager
+def sealed(run: Path, name: str, content: bytes) -> Iterator[None]:
+    """Let a file hold something else for a while, with the hashes that go with it."""
+    manifests = {path: path.read_bytes() for path in run.rglob("manifest.json")}
+    try:
+        with changed(run / name, content):
+            if not name.endswith("manifest.json"):
+                seal(run, name)
+            yield
+    finally:
+        for manifest, was in manifests.items():
+            manifest.write_bytes(was)
+
+
+def check_value(run: Path, file: str, words: list[list[str]], *, field: Any, value: Any) -> None:
+    """Put a value into a field of a file, and give commands that read the run."""
+    folder, (whole, write) = run.parents[1], read_values(run / file)
+    with sealed(run, file, write(replaced(whole, field, value))):
+        before = snapshot(folder)
+        for command in words:
+            done = attnlab(folder, *command)
+            check_outcome(done)
+            if command[1] == "list":
+                assert (done.code, "other" in done.out) == (0, True), "the others are listed"
+        assert snapshot(folder) == before, "a command that only looks changed something"
+
+
+def to_be_damaged(runs: Path, folder: Path, job: str) -> Iterator[tuple[Path, str, list[Any]]]:
+    """Copy a run, and another beside it; return the run with each file and its fields."""
+    run = copy_runs(runs / "runs" / name_of(job), folder / "runs" / name_of(job))
+    copy_runs(runs / "runs/world", folder / "runs/other")
+    for file in json_files(run):
+        yield run, file, list(places(read_values(run / file)[0]))
+
+
+@pytest.mark.parametrize("job", QUICK)
 def test_any_value_in_any_field_of_a_run_is_named(
-    quick_runs: Path, file: str, data: st.DataObject
+    quick_runs: Path, tmp_path: Path, job: str
 ) -> None:
-    check_any_value(quick_runs, file, data)
+    dice = random.Random(job)
+    for run, file, fields in to_be_damaged(quick_runs, tmp_path, job):
+        field, value = dice.choice(fields), dice.choice(HOSTILE)
+        check_value(run, file, dice.sample(commands(job), 2), field=field, value=value)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("file", FILES)
-@given(data=st.data())
-@settings(
-    max_examples=15,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-def test_many_values_in_any_field_of_a_run_are_named(
-    quick_runs: Path, file: str, data: st.DataObject
+@pytest.mark.parametrize("job", JOBS)
+def test_many_values_in_any_field_of_a_run_of_every_job_are_named(
+    all_runs: Path, tmp_path: Path, job: str
 ) -> None:
-    check_any_value(quick_runs, file, data)
+    """Each value is read by one of the commands, so that many values are tried."""
+    words = st.sampled_from(commands(job)).map(lambda command: [command])
+    for run, file, fields in to_be_damaged(all_runs, tmp_path, job):
+        fixed = {"run": st.just(run), "file": st.just(file), "words": words}
+        MANY(given(**fixed, field=st.sampled_from(fields), value=ANYTHING)(check_value))()
 
 
 def unfinished(runs: Path, folder: Path) -> Path:
@@ -294,23 +190,3 @@ def test_a_study_with_any_value_in_a_field_is_named(
             done = attnlab(tmp_path, "runs", *words)
             check_outcome(done)
             assert words[0] != "list" or "world" in done.out
-
-
-def check_any_value(folder: Path, file: str, data: st.DataObject) -> None:
-    """Put any value into a field, with the hash that goes with it, and read the run."""
-    run, _, name = file.partition("/")
-    path = folder / "runs" / file
-    value, write = read_values(path)
-    field = data.draw(st.sampled_from(list(places(value))), label="field")
-    content = write(replaced(value, field, data.draw(ANYTHING, label="value")))
-    manifests = {p: p.read_bytes() for p in (folder / "runs" / run).rglob("manifest.json")}
-    try:
-        with changed(path, content):
-            if path.name != "manifest.json":
-                seal(folder / "runs" / run, name)
-            before = hashes(folder)
-            look_at(folder, run)
-            assert hashes(folder) == before, "a command that only looks changed something"
-    finally:
-        for manifest, was in manifests.items():
-            manifest.write_bytes(was)

@@ -175,6 +175,13 @@ def test_ctrl_c_while_a_course_script_loads_its_modules(tmp_path: Path, script: 
     assert (ended.code, ended.err) == (130, f"{name}: stopped by Ctrl-C.\n")
 
 
+def test_ctrl_c_while_the_guard_itself_is_loaded(tmp_path: Path) -> None:
+    (tmp_path / "pathlib.py").write_text("raise KeyboardInterrupt\n")
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    ended = shell(tmp_path, LIST, PYTHONPATH=path)
+    assert (ended.code, ended.err) == (130, "attnlab: stopped by Ctrl-C.\n")
+
+
 @pytest.mark.slow  # on a busy machine, the early ones hit Python's own start
 @pytest.mark.parametrize("seconds", [0.25, 0.6, 1.2, 2.0])
 def test_ctrl_c_is_one_line_at_any_moment(tmp_path: Path, seconds: float) -> None:
@@ -188,7 +195,7 @@ def test_ctrl_c_is_one_line_at_any_moment(tmp_path: Path, seconds: float) -> Non
     )
     time.sleep(seconds)
     started.send_signal(signal.SIGINT)
-    out, err = started.communicate()
+    out, err = started.communicate(timeout=60)
     if "attnlab" not in err and "site" in err:
         pytest.skip("Python itself had not started")
     # after an interrupt inside exec, Python ends by the signal itself, which a shell shows as 130

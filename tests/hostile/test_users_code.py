@@ -43,6 +43,37 @@ def test_an_exit_deep_in_a_function_fails_its_check(hostile: Hostile) -> None:
     assert "os._exit(0) would end attnlab without a word" in " ".join(done.out.split())
 
 
+FAILING_THREADS = """\
+from threading import Thread
+
+
+def fail():
+    raise ValueError("no")
+
+
+for thread in [Thread(target=fail), Thread(target=fail)]:
+    thread.start()
+    thread.join()
+
+
+def attn_softmax(A):
+    return A.softmax(-1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "code"), [("attention show mine.py:Mine", 2), ("attention check mine.py", 1)]
+)
+def test_a_thread_that_fails_is_named_once_and_the_rest_goes_on(
+    hostile: Hostile, command: str, code: int
+) -> None:
+    Path("mine.py").write_text(FAILING_THREADS)
+    done = hostile(*command.split())
+    assert done.code == code
+    named = "mine.py, line 5 fails: ValueError: no. Only a thread ended; the command goes on."
+    assert done.err.count(named) == 1
+
+
 @pytest.mark.slow
 def test_a_file_that_closes_the_streams_still_ends_with_a_code(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("import sys\nsys.stdout.close()\nsys.stderr.close()\n")

@@ -51,7 +51,7 @@ def test_a_gpts_step_keeps_at_least_the_estimate(name: str, dropout: float) -> N
     assert isinstance(block, Block)
     estimate = activations(size, block.attn, part, vocab_size=V)
     kept = kept_by(model, loss)
-    assert 0.2 * kept < estimate <= kept
+    assert 0.28 * kept < estimate <= kept
 
 
 @pytest.mark.parametrize("dropout", [0.0, 0.1])

@@ -10,7 +10,13 @@ from attnlab.data.batches import IGNORED
 from attnlab.data.epochs import Epochs, rows_per_batch
 from attnlab.data.text_batches import JointBatch, TextRow
 from attnlab.models.bert import BertForCLSMLM, BertForSequenceClassification
-from attnlab.models.classification import CLASSES, MASKED, Classification, class_probabilities
+from attnlab.models.classification import (
+    CLASSES,
+    MASKED,
+    TRAIN_ACCURACY,
+    Classification,
+    class_probabilities,
+)
 from small_bert import small_size
 
 LABELLED = [
@@ -56,10 +62,16 @@ def test_the_shorter_stream_begins_again() -> None:
     }
 
 
-def test_one_stream_alone_has_one_loss() -> None:
-    model = BertForSequenceClassification(small_size(), 3)
+def test_one_stream_alone_has_one_loss_and_its_accuracy_is_only_measured() -> None:
+    model = BertForSequenceClassification(small_size(), 3).eval()
     task = Classification(model, epochs(LABELLED, 2))
-    assert set(task.loss(task.batch(1))) == {CLASSES}
+    batch = task.batch(1)
+    terms = task.loss(batch)
+    assert set(terms) == {CLASSES, TRAIN_ACCURACY}
+    assert terms[TRAIN_ACCURACY].scale == 0
+    texts = batch.streams[CLASSES]
+    best = model(texts.tokens, texts.types, texts.padding).argmax(-1)
+    assert terms[TRAIN_ACCURACY].sum == (best == texts.targets[:, 0]).sum()
 
 
 def test_masked_text_needs_a_head_that_fills_it_in() -> None:
@@ -119,4 +131,5 @@ def _backward(
     for part in parts:
         for name, term in task.loss(part).items():
             assert term.weight == part.weights[name]
-            (term.sum * term.scale / denominators[name]).backward()
+            if term.scale:
+                (term.sum * term.scale / denominators[name]).backward()

@@ -1,5 +1,6 @@
 """Fine-tuning as a whole: it learns, resumes, keeps the best step, and refuses what is wrong."""
 
+import io
 import shutil
 import weakref
 from collections.abc import Callable
@@ -17,8 +18,8 @@ from transformers import BertForSequenceClassification as TheirClassifier
 
 from attnlab.assets.catalogue import ASSETS
 from attnlab.errors import StoppedError, UserError
+from attnlab.evaluation.ledger import ledger_notes
 from attnlab.models.bert_format import Pretrained, read_bert
-from attnlab.models.bert_names import TABLE
 from attnlab.models.compact_embedding import CompactEmbedding
 from attnlab.recipes.classify import train
 from attnlab.recipes.classify.label_budget import plan
@@ -180,12 +181,51 @@ def test_while_it_learns_no_second_copy_of_the_model_is_held(
         held.append({name for name, value in tensors.items() if value() is not None})
         return loop.train(*given)
 
-    monkeypatch.setattr(train, "read_bert", read)
+    monkeypatch.setattr(train, "open_checkpoint", read)
     monkeypatch.setattr(train, "train", look)
     settings = replace(settings, training=replace(TRAINING, length="2 steps"))
     trained(with_text(settings) if with_lines else settings, tmp_path)
     assert tensors
-    assert held == [set() if with_lines else {TABLE}]
+    assert held == [set()]
+
+
+def test_a_share_set_aside_as_test_is_always_the_same_and_never_trained_on(
+    settings: ClassifySettings,
+) -> None:
+    whole = read_texts(replace(settings, dev=""))
+    some = read_texts(replace(settings, dev="", test_share=0.2))
+    other = read_texts(
+        replace(settings, dev="", test_share=0.2, training=replace(TRAINING, seed=1))
+    )
+    test = [example.id for example in some.eval_splits["test"]]
+    assert len(test) == 12
+    assert test == [example.id for example in other.eval_splits["test"]]
+    kept = {example.id for split in (some.train, some.eval_splits["dev"]) for example in split}
+    assert kept.isdisjoint(test)
+    known = {example.id for split in (whole.train, whole.eval_splits["dev"]) for example in split}
+    assert kept | set(test) == known
+    assert some.notes["test"] == "20 % of train.csv set aside, not trained on"
+    both = replace(settings, test=settings.dev, test_share=0.2)
+    with pytest.raises(
+        UserError, match=r"test_share = 0\.2 sets training texts aside as test, but"
+    ):
+        train.need_texts_and_model(both)
+
+
+def test_overfitting_ends_with_a_verdict(settings: ClassifySettings, tmp_path: Path) -> None:
+    console = Console(record=True, width=200, file=io.StringIO())
+    job = find_job("classify-train")
+    learned = replace(settings, dev="", overfit=10, training=replace(TRAINING, length="80 steps"))
+    run = job.run(learned, place=RunPlace(tmp_path, "learned"), console=console)
+    assert "all 10 texts were learned by heart in 80 steps" in console.export_text()
+    assert run.record["dev"] == "the training texts themselves"
+    (note,) = ledger_notes(run.record["ledger"])
+    assert note == "train = dev: the same 10 rows; a score there is memory, not skill"
+    once = replace(learned, training=replace(TRAINING, length="1 steps"))
+    job.run(once, place=RunPlace(tmp_path, "once"), console=console)
+    assert "of 10 texts were learned by heart in 1 step. Train longer" in console.export_text()
+    with pytest.raises(UserError, match=r"overfit = 10 .* same texts, so that dev"):
+        trained(replace(settings, overfit=10), tmp_path, "both")
 
 
 def test_few_labels_are_of_every_class_and_differ_by_seed(settings: ClassifySettings) -> None:

@@ -30,7 +30,7 @@ def test_versions_are_those_that_are_installed() -> None:
 
 def test_a_package_that_is_not_installed_has_no_version(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "PACKAGES", ("attnlab-that-nobody-wrote", "torch"))
-    assert list(machine.versions()) == ["python", "torch"]
+    assert list(machine.versions.__wrapped__()) == ["python", "torch"]
 
 
 def test_the_processor_has_a_name_and_known_features() -> None:

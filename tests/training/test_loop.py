@@ -249,6 +249,18 @@ def test_an_impossible_length_is_refused_before_step_1(tmp_path: Path) -> None:
         run(tmp_path, ToyTask(), replace(SETTINGS, length="12 parsecs"))
 
 
+def test_an_edited_number_of_steps_is_refused(tmp_path: Path) -> None:
+    with stopped_at(5):
+        run(tmp_path, ToyTask())
+    config = tmp_path / "toy" / "config.json"
+    whole = config.read_text()
+    config.write_text(whole.replace('"steps": 12', '"steps": 6'))
+    with pytest.raises(DamagedFileError, match=r"resolved\.steps is 6, not 12, which is what '12"):
+        run(tmp_path, ToyTask())
+    config.write_text(whole)
+    assert run(tmp_path, ToyTask()).step == 12
+
+
 @pytest.mark.parametrize(
     ("dropout", "told"),
     [
@@ -268,6 +280,19 @@ def test_going_on_with_another_number_of_processes_is_said(
     config.write_text(config.read_text().replace('"processes": 2', '"processes": 1'))
     run(tmp_path, ToyTask(dropout=dropout), log=(log := StringIO()))
     assert "goes on with" not in log.getvalue()
+
+
+def test_nothing_is_promised_of_a_users_attention_on_other_processes(tmp_path: Path) -> None:
+    """`F.dropout` in a user's file is no module, so nothing shows that it is there."""
+    run(tmp_path, ToyTask())
+    config = tmp_path / "toy" / "config.json"
+    began = '"processes": 2, "attention_files": "0123"'
+    config.write_text(config.read_text().replace('"processes": 1', began))
+    run(tmp_path, ToyTask(), log=(log := StringIO()))
+    assert "goes on with 1: if your own attention draws random numbers, as dropout does, the" in (
+        log.getvalue()
+    )
+    assert "equal" not in log.getvalue()
 
 
 @pytest.mark.parametrize("dropout", [0.0, 0.3])

@@ -1,15 +1,14 @@
 """A submission's predictions, its weights, and what its author has not written yet."""
 
-import re
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from attnlab.assets.tensors import read_tensors
 from attnlab.data.knowledge_files import read_questions
 from attnlab.errors import UserError, did_you_mean
-from attnlab.evaluation.intervals import wilson
+from grading.accuracy import accuracy_of, collapse
 from grading.findings import Finding, judge, not_judged
+from grading.submission import unwritten
 
 NO_PRETRAINING, VANILLA, SYNTHESIZER = (
     "vanilla.nopretrain",
@@ -23,7 +22,6 @@ EXPECTED = {f"{model}.{split}.predictions" for model in PARTS for split in ("dev
 PARAMS = "synthesizer.finetune.params"
 LONDON = "London"
 NEEDS_LABELS = "give the answers with --labels birth_test.tsv"
-UNWRITTEN = re.compile(r'raise NotImplementedError\("(\[part (\w)\], .*?)\.?"\)')
 
 
 def read_labels(path: Path) -> list[str]:
@@ -67,11 +65,10 @@ def read_predictions(
 def _what_to_do(folder: Path, model: str) -> str:
     """Name the first place in the code that still has to be written, then the command."""
     command = f"run the commands of {PARTS[model]}"
+    todos = unwritten(folder / "src")
     for part in CODE[model]:
-        for file in sorted((folder / "src").glob("*.py")):
-            text = file.read_text(encoding="utf-8", errors="replace")
-            if todo := next((m[1] for m in UNWRITTEN.finditer(text) if m[2] == part), None):
-                return f"Write {todo}; then {command}."
+        if todo := next((todo for todo in todos if todo.startswith(f"[part {part}]")), None):
+            return f"Write {todo}; then {command}."
     return f"{command[0].upper()}{command[1:]}."
 
 
@@ -92,9 +89,7 @@ def grade_accuracy(
             not_judged(c, w, NEEDS_LABELS) for c, w in ((name, wanted), ("not collapsed", learned))
         ], []
     right = sum(a == b for a, b in zip(labels, predicted, strict=True))
-    low, high = wilson(right, len(labels))
-    seen = f"{right} of {len(labels)} right, {right / len(labels):.1%}"
-    seen += f", 95 % interval {low:.1%} – {high:.1%}"
+    seen = accuracy_of(right, len(labels))
     found = [
         judge(name, wanted, None if right >= at_least * len(labels) else seen, seen),
         judge("not collapsed", learned, collapse(labels, predicted),
@@ -104,21 +99,6 @@ def grade_accuracy(
     reached = "which reaches" if london >= at_least * len(labels) else "which does not reach"
     share = f"{london / len(labels):.1%}"
     return found, [f"always {LONDON} gives {share}, {reached} the {at_least:.1%} asked for."]
-
-
-def collapse(labels: Sequence[str], predicted: Sequence[str]) -> str | None:
-    """Say if a model only ever gets its most frequent answer right, which needs no knowledge."""
-    ((usual, count),) = Counter(predicted).most_common(1)
-    pairs = list(zip(labels, predicted, strict=True))
-    if any(label == place != usual for label, place in pairs):
-        return None
-    right = sum(label == place for label, place in pairs)
-    if not right:
-        return "it did not learn: none of its answers is right"
-    return (
-        f"it did not learn: it answers {usual!r} to {count} of {len(labels)} questions, and none of"
-        f" its {right} right answers is another"
-    )
 
 
 def grade_params(folder: Path) -> Finding:

@@ -3,11 +3,11 @@
 ``right`` writes what a right submission has beside its src/; a mistake then changes one thing.
 """
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import torch
+
+from grading.mistakes import Mistake, edit, rename, replace, write
 
 N_QUESTIONS = 40
 PLACES = ("Lima", "Oslo", "Bern", "London", "Kyiv")
@@ -15,16 +15,6 @@ LABELS = [PLACES[i % len(PLACES)] for i in range(N_QUESTIONS)]
 MODELS = ("vanilla.nopretrain", "vanilla.pretrain", "synthesizer.pretrain")
 BASELINE = "src/london_baseline.py"
 WEIGHTS = "synthesizer.finetune.params"
-
-
-class Mistake(NamedTuple):
-    """A mistake, the part and the check that fail because of it, and what the report says."""
-
-    name: str
-    make: Callable[[Path], object]
-    part: str
-    check: str
-    said: str
 
 
 def right(folder: Path) -> None:
@@ -40,37 +30,6 @@ def right(folder: Path) -> None:
 def labels_file() -> str:
     """Return the test set with its answers."""
     return "".join(f"Where was Person {i} born?\t{place}\n" for i, place in enumerate(LABELS))
-
-
-def write(path: Path, lines: list[str]) -> None:
-    """Write predictions."""
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-
-
-def edit(name: str, change: Callable[[list[str]], list[str]]) -> Callable[[Path], None]:
-    """Return what changes the lines of a file."""
-
-    def make(folder: Path) -> None:
-        lines = (folder / name).read_text(encoding="utf-8").splitlines()
-        write(folder / name, change(lines))
-
-    return make
-
-
-def rename(name: str, to: str) -> Callable[[Path], object]:
-    """Return what gives a file another name."""
-    return lambda folder: (folder / name).rename(folder / to)
-
-
-def replace(name: str, old: str, new: str) -> Callable[[Path], None]:
-    """Return what replaces a piece of code."""
-
-    def make(folder: Path) -> None:
-        text = (folder / name).read_text(encoding="utf-8")
-        assert old in text
-        (folder / name).write_text(text.replace(old, new), encoding="utf-8")
-
-    return make
 
 
 def weights_of_vanilla(folder: Path) -> None:

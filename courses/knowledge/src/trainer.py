@@ -4,29 +4,27 @@
     trainer.train()
 
 A model takes ``(x, y)`` and returns ``(logits, mean loss)``, the loss without the places where y is
-0. A Dataset that has ``epoch_rows(epoch, seed)`` is read without padding. Any other goes through a
-``DataLoader``, which is slower; every step seeds torch, numpy and random first, so that it resumes
-exactly too.
+0. A Dataset that has ``epoch_rows(epoch, seed)`` is read without padding. Any other is read item by
+item, which is slower; every step seeds torch, numpy and random first, so that it resumes exactly
+too.
 """
 
 import hashlib
-import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.utils.data import DataLoader, Subset
+from torch.utils.data import default_collate
 
+from attnlab.cli.course import hash_of_code
 from attnlab.config import to_dict
 from attnlab.data.batches import IGNORED, TokenBatch, TokenRow, collate
+from attnlab.data.dataset_items import DatasetItems
 from attnlab.data.epochs import Epochs, rows_per_batch, tokens_per_batch
 from attnlab.phases import messages
-from attnlab.randomness import rng, seed_torch
 from attnlab.recipes.closing import LAST_STEP, Splits, close_run
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training.checkpoint import Checkpoints, load_model_tensors
@@ -129,8 +127,7 @@ class Trainer:
     def _identity(self) -> str:
         """Hash everything that the result depends on: anything else is another run."""
         digest = hashlib.sha256(repr(self.config).encode())
-        for file in sorted(Path(__file__).parent.glob("*.py")):
-            digest.update(file.read_bytes())
+        digest.update(hash_of_code(Path(__file__).parent).encode())
         for name, tensor in self.model.state_dict().items():
             digest.update(name.encode() + tensor.numpy().tobytes())
         for batch in self.task.first_epoch():
@@ -148,7 +145,7 @@ class CourseTask:
     def __init__(self, model: nn.Module, dataset: Any, config: TrainerConfig) -> None:
         self.model = model
         by_epoch = hasattr(dataset, "epoch_rows")
-        self._batches = (RowBatches if by_epoch else LoaderBatches)(dataset, config)
+        self._batches = (RowBatches if by_epoch else ItemBatches)(dataset, config)
 
     def batch(self, step: int) -> TokenBatch:
         """Return the batch of a step, counted from 1."""
@@ -184,7 +181,10 @@ class RowBatches:
     def __init__(self, dataset: Any, config: TrainerConfig) -> None:
         def rows_of(epoch: int) -> list[TokenRow]:
             rows = dataset.epoch_rows(epoch, config.seed)
-            return [_shifted(row, config.shift, dataset.block_size) for row in rows]
+            return [
+                row.shifted(min(config.shift, dataset.block_size - len(row.tokens)), pad=PAD)
+                for row in rows
+            ]
 
         rows_at_once = rows_per_batch(config.batch_size)
         size = tokens_per_batch(config.batch_tokens) if config.batch_tokens else rows_at_once
@@ -196,38 +196,23 @@ class RowBatches:
         return collate(self._epochs.rows_of_step(step))
 
 
-class LoaderBatches:
-    """Batches of any Dataset, drawn by a DataLoader in a random order."""
+class ItemBatches:
+    """Batches of any Dataset, read item by item in a random order."""
 
     def __init__(self, dataset: Any, config: TrainerConfig) -> None:
-        self._dataset, self._seed = dataset, config.seed
-        self._size = min(config.batch_size, len(dataset))
-        self._shift = config.shift
-        self._order = lru_cache(maxsize=2)(self._make_order)
-
-    def _make_order(self, epoch: int) -> list[int]:
-        return rng(self._seed, "order", epoch).permutation(len(self._dataset)).tolist()
+        self._items = DatasetItems(dataset, batch_size=config.batch_size, seed=config.seed)
+        self._block_size, self._shift = dataset.block_size, config.shift
 
     def batch(self, step: int) -> TokenBatch:
-        """Return the batch of a step; whatever the Dataset draws from is seeded before."""
-        epoch, index = divmod(step - 1, self._per_epoch)
-        places = self._order(epoch)[index * self._size : (index + 1) * self._size]
-        seed_torch(self._seed, "examples", step)
-        number = int(rng(self._seed, "examples", step).integers(2**32))
-        random.seed(number)
-        np.random.seed(number)
-        loader: DataLoader[Any] = DataLoader(Subset(self._dataset, places), len(places))
-        x, y = next(iter(loader))
-        return _token_batch(x, y, [f"row {place}" for place in places], shift=self._shift)
+        """Return the batch of a step."""
+        items = self._items.of_step(step)
+        x, y = default_collate(list(items.values()))
+        return _token_batch(x, y, [f"row {number}" for number in items], shift=self._shift)
 
     def steps_in(self, amount: float, unit: str) -> float:
         """Turn epochs or tokens into steps; without rows, a token is a place of a block."""
-        tokens = self._size * self._dataset.block_size
-        return amount * self._per_epoch if unit == "epochs" else amount / tokens
-
-    @property
-    def _per_epoch(self) -> int:
-        return -(-len(self._dataset) // self._size)
+        tokens = self._items.batch_size * self._block_size
+        return amount * self._items.per_epoch if unit == "epochs" else amount / tokens
 
 
 def _token_batch(x: Tensor, y: Tensor, ids: list[str], *, shift: int) -> TokenBatch:
@@ -243,12 +228,3 @@ def _token_batch(x: Tensor, y: Tensor, ids: list[str], *, shift: int) -> TokenBa
         targets=y.masked_fill(y == PAD, IGNORED),
         is_read_only=torch.zeros(len(x), dtype=torch.bool),
     )
-
-
-def _shifted(row: TokenRow, shift: int, block_size: int) -> TokenRow:
-    """Put padding, which is not scored, before a row."""
-    by = min(shift, block_size - len(row.tokens))
-    if by <= 0:
-        return row
-    scored = row.scored or [True] * len(row.tokens)
-    return replace(row, tokens=[PAD] * by + list(row.tokens), scored=[False] * by + list(scored))

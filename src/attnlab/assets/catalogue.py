@@ -104,14 +104,17 @@ ASSETS: dict[str, Asset] = {
         "1.5.0",
         15_527_656,
         "Apache-2.0 (the package), CC-BY-SA 3.0 (the questions, Clark et al. 2019)",
-        "9,427 yes-or-no questions with a passage each, and 3,270 for dev",
+        "yes-or-no questions with a passage each: 8,000, 3,270 for dev, 1,427 for test",
         boolq,
         {
             "train.jsonl": KeptFile(
-                6_440_970, "887fdd33fa4ca77cfb36120d57a2f394d489c33f9d96b06db5d9243b0780e98d"
+                5_467_865, "60e5a89f48f1a7838b110720fac98be6bc3762b72891f77457f03a385a9e6165"
             ),
             "dev.jsonl": KeptFile(
-                2_209_296, "2cdbb9daa094b61a560984c580477b2e4383369bfd733777f15b087dc5204a79"
+                2_210_092, "7300b9d8336189be353e6b85b0a38cf8468ce09da59de45ce27822aaabdb4f82"
+            ),
+            "test.jsonl": KeptFile(
+                975_426, "b6567303f2635e4f51f51541a2136d17e8c87904ca8d54e6022bf035be401b80"
             ),
         },
     ),

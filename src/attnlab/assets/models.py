@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from attnlab.assets.catalogue import names_of
-from attnlab.assets.hub import cached_model, download_model, is_hub_name
+from attnlab.assets.hub import cached_model, download_model, is_hub_name, other_names
 from attnlab.assets.local import with_local_names
 from attnlab.assets.packages import get_asset
 from attnlab.assets.substitutions import substitute, substitutions
@@ -35,7 +35,7 @@ def find_model(name: str) -> Path:
     """
     if from_home(name).is_dir():
         return from_home(name)
-    wanted = substitute(name)
+    wanted = substitute(name, *other_names(name))
     folder = from_home(wanted)
     if folder.is_dir():
         return folder
@@ -44,5 +44,6 @@ def find_model(name: str) -> Path:
             return get_asset(wanted)
         if folder.exists() or not is_hub_name(wanted):
             raise UserError(f"there is no folder {wanted} with a model in it.")
-        found = cached_model(wanted)
-        return found if found is not None else download_model(wanted)
+        names = [wanted, *other_names(wanted)]
+        found = next(filter(None, map(cached_model, names)), None)
+        return found if found is not None else download_model(names[-1])

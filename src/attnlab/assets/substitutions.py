@@ -47,9 +47,10 @@ def substitutions() -> dict[str, str]:
     return found
 
 
-def substitute(name: str) -> str:
+def substitute(name: str, *also_called: str) -> str:
     """Return what a name stands for, and tell the user; a name without a substitute stays."""
-    instead = substitutions().get(name, name)
+    known = substitutions()
+    instead = next((known[one] for one in (name, *also_called) if one in known), name)
     if instead != name:
         print(f"{name} is substituted by {instead} ({substitution_file()})", file=sys.stderr)
     return instead

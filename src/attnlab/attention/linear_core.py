@@ -37,9 +37,9 @@ class FeatureAttention(MultiHeadAttention):
         y, weights = attend_by_sums(q, k, v, context, need_weights=need_weights)
         return self.dropout(merge_heads(y)), weights
 
-    def keeps_scores(self, n_tokens: int) -> bool:  # noqa: ARG002 - never
+    def kept_per_pair(self, n_tokens: int) -> int:  # noqa: ARG002 - never any
         """There are sums of features instead."""
-        return False
+        return 0
 
     def key_features(self, k: Float[Tensor, "b H S K"]) -> Float[Tensor, "b H S M"]:
         """Return φ of the keys: positive numbers."""

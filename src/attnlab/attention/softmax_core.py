@@ -92,9 +92,9 @@ class AttentionLayer(nn.Module):
         y, weights = self.mix(q, k, v, context, need_weights=need_weights)
         return merge_heads(y), weights
 
-    def keeps_scores(self, n_tokens: int) -> bool:  # noqa: ARG002 - some go by the length
-        """Say whether training keeps a number per head and pair of tokens, for rows so long."""
-        return True
+    def kept_per_pair(self, n_tokens: int) -> int:  # noqa: ARG002 - some go by the length
+        """Count the numbers that training keeps per pair of tokens, for rows so long."""
+        return self.n_heads
 
     def project(
         self, x: Float[Tensor, "B T D"]

@@ -10,7 +10,7 @@ FAILURES = (Exception, SystemExit)
 """What a user's code may raise; a call of exit() must not end the check."""
 OTHERS = {"torch", "attnlab"}
 """Folders whose code is not the user's."""
-Lack = Literal["wrong", "not written yet", "missing", "not checked"]
+Lack = Literal["wrong", "wrong elsewhere", "not written yet", "missing", "not checked"]
 Status = Literal["right"] | Lack
 
 
@@ -44,14 +44,19 @@ def unobserved(what: str, check: Callable[[], Finding]) -> Finding:  # noqa: ARG
 
 
 def describe_failure(error: BaseException) -> str:
-    """Say in one line what a user's code raised, and where in it."""
+    """Say in one line what a user's code raised, and where in it; or what it leaves to do."""
+    message = str(error).partition("\n")[0]
+    if isinstance(error, NotImplementedError) and message:
+        return f"{message.removesuffix('.')}{_place(error)}"
+    return f"it raises {type(error).__name__}: {message}{_place(error)}"
+
+
+def _place(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if not OTHERS & set(Path(frame.filename).parts)]
-    message = str(error).partition("\n")[0]
     cell = own[-1].filename.rpartition(", ")[2] if own else ""
     place = f"{cell}, line" if cell.startswith("code cell ") else "line"
-    where = f" ({place} {own[-1].lineno}, in {own[-1].name})" if own else ""
-    return f"it raises {type(error).__name__}: {message}{where}"
+    return f" ({place} {own[-1].lineno}, in {own[-1].name})" if own else ""
 
 
 def failed(what: str, error: BaseException, *, before: str = "") -> Finding:

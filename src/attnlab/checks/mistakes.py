@@ -64,6 +64,11 @@ MISTAKES: dict[str, list[Mistake]] = {
             " token's weights do not sum to 1 and depend on the tokens after it",
             lambda A: A.softmax(-2),
         ),
+        Mistake(
+            "the softmax runs over axis 1, counted from the front: with several heads these are the"
+            " heads, so that a token's weights do not sum to 1; count from the end",
+            lambda A: A.softmax(1),
+        ),
     ],
     "compute_outputs": [
         Mistake(
@@ -168,11 +173,36 @@ def attention_with(
     return attention
 
 
+RIGHT = attention_with({})
 MISTAKES["self_attention"] = [
     Mistake(
         "the mask comes after the softmax: the future still counts in the denominator, so that"
         " outputs change with tokens they must not know, and the weights left do not sum to 1",
         attention_with({}, mask_late=True),
+    ),
+    Mistake(
+        "no mask is applied: the future is seen",
+        lambda Q, K, V, n_heads, causal: RIGHT(Q, K, V, n_heads, causal=False),
+    ),
+    Mistake(
+        "the mask is applied even if causal is False",
+        lambda Q, K, V, n_heads, causal: RIGHT(Q, K, V, n_heads, causal=True),
+    ),
+    Mistake(
+        "the heads are not split: every head would have weights of its own, here all share one row",
+        attention_with({"split_heads": lambda x, n_heads: x, "merge_heads": lambda x: x}),
+    ),
+    Mistake(
+        "keys and values are exchanged: queries are compared with values, and the outputs mix keys",
+        lambda Q, K, V, n_heads, causal: RIGHT(Q, V, K, n_heads, causal),
+    ),
+    Mistake(
+        "the outputs mix the keys instead of the values",
+        lambda Q, K, V, n_heads, causal: RIGHT(Q, K, K, n_heads, causal),
+    ),
+    Mistake(
+        "queries are compared with queries: the keys are not used",
+        lambda Q, K, V, n_heads, causal: RIGHT(Q, Q, V, n_heads, causal),
     ),
     *(
         Mistake(f"{name}: {mistake.effect}", attention_with({name: mistake.compute}))

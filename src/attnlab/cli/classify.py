@@ -1,5 +1,6 @@
 """``attnlab classify …``: fine-tune a pretrained encoder to classify text."""
 
+from dataclasses import replace
 from typing import Any
 
 from attnlab.cli.assets import complete_data, complete_model
@@ -19,6 +20,15 @@ from attnlab.errors import UserError
 
 app = group("Fine-tune a pretrained encoder to classify text.")
 
+
+def complete_tuning(incomplete: str) -> list[str]:
+    """Offer the tuning methods to the shell."""
+    from attnlab.tuning import TUNING
+
+    return [name for name in TUNING.names() if name.startswith(incomplete)]
+
+
+BY_HEART_LENGTH = "100 steps"
 COLUMNS = [
     Flag("columns", metavar="NAMES"),
     Flag("text_column", metavar="NAME"),
@@ -30,8 +40,10 @@ TEXTS = [
     PathFlag("dev"),
     Flag("dev_share"),
     PathFlag("test"),
+    Flag("test_share"),
     *COLUMNS,
     Flag("model", metavar="MODEL", complete=complete_model),
+    Flag("tuning.name", name="tuning", metavar="METHOD", complete=complete_tuning),
     PathFlag("masked.text", name="mlm-text"),
     Flag("max_len"),
     Flag("batch_size"),
@@ -49,6 +61,9 @@ def _train_settings(request: Request) -> Any:
         raise UserError(
             f"{alpha.origin} needs unlabelled text to learn from: give --mlm-text FILE."
         )
+    if settings.overfit and "training.length" not in request.flags:
+        # three epochs of ten texts are three steps
+        settings = replace(settings, training=replace(settings.training, length=BY_HEART_LENGTH))
     _name_defaults(request, settings)
     return settings
 
@@ -76,7 +91,7 @@ def _name_defaults(request: Request, settings: Any, section: str = "") -> None:
 job_command(
     app,
     "classify-train",
-    [*TEXTS, Flag("labels"), Flag("masked.alpha")],
+    [*TEXTS, Flag("labels"), Flag("overfit"), Flag("masked.alpha")],
     about="""Train a classifier, and keep the step that is best on dev.
 
     Without arguments it learns from a dataset and a model that the package index has. Without

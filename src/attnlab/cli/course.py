@@ -1,6 +1,7 @@
 """What the commands of the courses share: flags as printed texts have them, paths, mistakes."""
 
 import argparse
+import hashlib
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Sequence
@@ -65,6 +66,14 @@ def needed(options: argparse.Namespace, name: str) -> str:
     if value is None:
         raise UserError(f"{options.function} needs --{name}.")
     return value
+
+
+def hash_of_code(folder: Path) -> str:
+    """Hash the Python files of a folder: other code trains another model."""
+    digest = hashlib.sha256()
+    for file in sorted(folder.glob("*.py")):
+        digest.update(file.name.encode() + file.read_bytes())
+    return digest.hexdigest()
 
 
 def line_in(folder: Path, error: BaseException) -> str | None:

@@ -36,6 +36,14 @@ class TokenRow:
         """Count the tokens that the model is scored on."""
         return len(self) if self.scored is None else sum(self.scored)
 
+    def shifted(self, by: int, *, pad: int) -> "TokenRow":
+        """Return the row with padding before it, which is not scored."""
+        if by <= 0:
+            return self
+        scored = [True] * len(self.tokens) if self.scored is None else self.scored
+        tokens = [pad] * by + list(self.tokens)
+        return replace(self, tokens=tokens, scored=[False] * by + list(scored))
+
 
 def answer_row(
     id: str, prompt: Sequence[int], answer: Sequence[int], *, is_read_only: bool = False

@@ -1,7 +1,7 @@
 """Batches for an encoder: texts with classes, and texts with masked tokens to predict."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import torch
@@ -66,6 +66,8 @@ class JointBatch:
     """Texts by what is learned from them; implements ``training.task.Batch``."""
 
     streams: Mapping[str, TextBatch]
+    measured: Mapping[str, str] = field(default_factory=dict)
+    """Terms that are measured without being learned, each with the stream that it weighs as."""
 
     @cached_property
     def ids(self) -> Sequence[str]:
@@ -74,8 +76,9 @@ class JointBatch:
 
     @cached_property
     def weights(self) -> Mapping[str, float]:
-        """The number of targets in each stream."""
-        return {name: batch.weight for name, batch in self.streams.items()}
+        """The number of targets in each stream, and of what is measured on it."""
+        weights = {name: batch.weight for name, batch in self.streams.items()}
+        return weights | {name: weights[stream] for name, stream in self.measured.items()}
 
     @cached_property
     def tokens(self) -> int:
@@ -90,11 +93,12 @@ class JointBatch:
         for name, batch in self.streams.items():
             rows = [row for stream, row in cut if stream == name]
             streams[name] = batch.rows(slice(rows[0], rows[-1] + 1) if rows else slice(0))
-        return JointBatch(streams)
+        return replace(self, streams=streams)
 
     def to(self, device: torch.device) -> "JointBatch":
         """Move the tensors."""
-        return JointBatch({name: batch.to(device) for name, batch in self.streams.items()})
+        moved = {name: batch.to(device) for name, batch in self.streams.items()}
+        return replace(self, streams=moved)
 
     @cached_property
     def _order(self) -> list[tuple[str, int]]:

@@ -26,9 +26,9 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
 
 from attnlab.data.text_files import read_text
+from attnlab.data.text_tokenizer import Encoded
 from attnlab.errors import UserError
 
 PAD, UNK, CLS, SEP, MASK = SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -58,14 +58,6 @@ _IDEOGRAPHS = (
     (0x2B920, 0x2CEAF),  # the block begins at 0x2B820; the library has it so
     (0x2F800, 0x2FA1F),
 )
-
-
-class Encoded(NamedTuple):
-    """One or two texts as BERT reads them."""
-
-    tokens: list[int]
-    types: list[int]
-    """0 up to the first [SEP], 1 after it."""
 
 
 class WordPiece:
@@ -112,6 +104,11 @@ class WordPiece:
     def encode(self, text: str) -> list[int]:
         """Turn text into tokens, without [CLS] and [SEP]."""
         return list(chain.from_iterable(map(self._pieces, _RUN.findall(text))))
+
+    def row(self, text: str, pair: str | None = None, *, max_len: int) -> Encoded:
+        """Return a text, or two, as BERT reads them, cut to ``max_len`` tokens."""
+        second = None if pair is None else self.encode(pair)
+        return self.pair(self.encode(text), second, max_len=max_len)
 
     def pair(
         self, first: Sequence[int], second: Sequence[int] | None = None, *, max_len: int

@@ -14,10 +14,11 @@ from jaxtyping import Float
 
 from attnlab.errors import UserError
 from attnlab.geometry.diagnosis import Diagnosis, diagnose
-from attnlab.geometry.expressions import as_rows, evaluate, names_of, vector_of
+from attnlab.geometry.expressions import Value, as_rows, evaluate, names_of, vector_of
 from attnlab.geometry.instance import Instance, weights_of
 from attnlab.geometry.repair import repair_key, with_key
 from attnlab.geometry.scale import Ray, follow_multiples
+from attnlab.geometry.shapes import Vector
 from attnlab.geometry.weights import solve_weights
 
 UNIT_TOLERANCE = 1e-6
@@ -116,13 +117,24 @@ def check_answer(
 def attempt(text: str, instance: Instance, *, task: Exercise) -> Attempt:
     """Work out an answer on one instance and measure what attention then gives."""
     names = names_of(instance)
-    rows, width = len(task.target), instance.keys.shape[1]
     if task.token is None:
-        queries = value = as_rows(evaluate(text, names), rows=rows, width=width)
+        return measure(evaluate(text, names), instance, task=task)
+    width = instance.keys.shape[1]
+    query = vector_of(task.query or "0", names, width=width, what="query")
+    return measure(evaluate(text, {**names, "q": query}), instance, task=task, query=query)
+
+
+def measure(
+    answer: Value, instance: Instance, *, task: Exercise, query: Vector | None = None
+) -> Attempt:
+    """Measure what attention gives with an answer; a new key is met by ``query``."""
+    width = instance.keys.shape[1]
+    if task.token is None:
+        queries = value = as_rows(answer, rows=len(task.target), width=width)
         met = instance
     else:
-        queries = as_rows(evaluate(task.query or "0", names), rows=rows, width=width)
-        value = as_rows(evaluate(text, {**names, "q": queries[0]}), rows=1, width=width)
+        assert query is not None
+        queries, value = query[None], as_rows(answer, rows=1, width=width)
         met = with_key(instance, task.token, value[0])
     weights = np.stack([weights_of(met.keys, query) for query in queries])
     error = float(np.abs((weights - task.target) @ met.values).max())

@@ -44,9 +44,8 @@ def activations(
     n_tokens = part.n_rows * part.n_tokens
     layer = n_tokens * (PER_WIDTH * size.d_model + PER_MLP * d_mlp)
     # a user's own attention may not say
-    keeps_scores = getattr(attention, "keeps_scores", lambda _: False)
-    if keeps_scores(part.n_tokens):
-        layer += n_tokens * part.n_tokens * size.n_heads
+    kept_per_pair = getattr(attention, "kept_per_pair", lambda _: 0)
+    layer += n_tokens * part.n_tokens * kept_per_pair(part.n_tokens)
     return size.n_layers * layer + PER_LOGIT * part.n_scored * vocab_size
 
 

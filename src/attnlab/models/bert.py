@@ -5,6 +5,7 @@ text a token belongs to, and ``padding`` is True where there is a token (None: e
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import cast
 
 import torch
@@ -13,10 +14,12 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from attnlab.attention.context import Context
-from attnlab.attention.contract import AttentionMask, check_length
+from attnlab.attention.contract import AttentionMask, Prefix, check_length
 from attnlab.attention.functional import merge_heads, split_heads
 from attnlab.attention.variants.dot_product import DotProduct
 from attnlab.dropout import Dropout
+from attnlab.models.activations import Part, activations
+from attnlab.models.encoder import SequenceClassifier
 from attnlab.models.sizes import BertSize
 
 Padding = Bool[Tensor, "B T"] | None
@@ -31,6 +34,9 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 class Embeddings(nn.Module):
     """The sum of three tables: the token, its position, and which text it is in."""
 
+    prompt: nn.Parameter | None
+    """(P, D): vectors before the text, which have no positions; prompt tuning learns them."""
+
     def __init__(self, size: BertSize) -> None:
         super().__init__()
         self.words = nn.Embedding(size.vocab_size, size.d_model)
@@ -38,20 +44,26 @@ class Embeddings(nn.Module):
         self.types = nn.Embedding(size.n_types, size.d_model)
         self.norm = nn.LayerNorm(size.d_model, eps=size.layer_norm_eps)
         self.dropout = Dropout(size.dropout)
+        self.register_parameter("prompt", None)
 
     def forward(
         self, tokens: Int[Tensor, "B T"], types: Int[Tensor, "B T"]
-    ) -> Float[Tensor, "B T D"]:
-        """Look the tokens up and add."""
+    ) -> Float[Tensor, "B S D"]:
+        """Look the tokens up and add; a prompt comes first."""
         n_tokens, n_positions = tokens.shape[1], self.positions.num_embeddings
         check_length(n_tokens, n_positions, "the positions")
         x = self.words(tokens) + self.types(types) + self.positions.weight[:n_tokens]
+        if self.prompt is not None:
+            x = torch.cat([self.prompt.expand(len(x), -1, -1), x], dim=1)
         embedded: Tensor = self.dropout(self.norm(x))
         return embedded
 
 
 class Layer(nn.Module):
     """Attention, then an MLP; a residual connection and a layer norm after each."""
+
+    prefix: nn.Module | None
+    """Returns the ``Prefix`` that prefix tuning learns."""
 
     def __init__(self, size: BertSize) -> None:
         super().__init__()
@@ -64,20 +76,28 @@ class Layer(nn.Module):
         self.norm2 = nn.LayerNorm(size.d_model, eps=size.layer_norm_eps)
         self.dropout = Dropout(size.dropout)
         self.activation = ACTIVATIONS[size.activation]
+        self.register_module("prefix", None)
 
     def forward(self, x: Float[Tensor, "B T D"], mask: AttentionMask) -> Float[Tensor, "B T D"]:
         """Return every token's new vector."""
-        return self._think(x, self.attn(x, mask=mask).out)
+        return self._think(x, self.attn(x, mask=mask, prefix=self._prefix()).out)
 
-    def first(self, x: Float[Tensor, "B T D"], mask: AttentionMask) -> Float[Tensor, "B 1 D"]:
-        """Return what ``forward`` does for the first token, without computing the others."""
-        attn, head = self.attn, x[:, :1]
+    def only(
+        self, place: int, x: Float[Tensor, "B T D"], mask: AttentionMask
+    ) -> Float[Tensor, "B 1 D"]:
+        """Return what ``forward`` does for one token, without computing the others."""
+        attn, head = self.attn, x[:, place : place + 1]
         q, k, v = (
             split_heads(part, attn.n_heads)
             for part in (attn.query(head), attn.key(x), attn.value(x))
         )
-        seen, _ = attn.mix(q, k, v, Context(mask), need_weights=False)
+        context = Context(mask, prefix=self._prefix())
+        k, v = context.extend(k, v)
+        seen, _ = attn.mix(q, k, v, context, need_weights=False)
         return self._think(head, attn.proj(merge_heads(seen)))
+
+    def _prefix(self) -> Prefix | None:
+        return None if self.prefix is None else self.prefix()
 
     def _think(
         self, x: Float[Tensor, "B t D"], seen: Float[Tensor, "B t D"]
@@ -102,26 +122,41 @@ class Bert(nn.Module):
         self, tokens: Int[Tensor, "B T"], types: Int[Tensor, "B T"], padding: Padding = None
     ) -> Float[Tensor, "B T D"]:
         """Return every token's last hidden vector."""
-        x: Tensor = self.embeddings(tokens, types)
-        mask = AttentionMask(padding=padding)
+        x, mask = self._embed(tokens, types, padding)
         for layer in self.layers:
             x = layer(x, mask)
-        return x
+        return x[:, self.n_prompt :]
 
     def summary(
         self, tokens: Int[Tensor, "B T"], types: Int[Tensor, "B T"], padding: Padding = None
     ) -> Float[Tensor, "B D"]:
-        """Return the first token's vector, pooled if there is a pooler.
+        """Return the first token's last hidden vector.
 
         The last layer's output for the other tokens is not needed, so it is not computed: with
         four layers that saves a fifth of the arithmetic, and without dropout no number changes.
         """
         *before, last = cast("list[Layer]", list(self.layers))
-        x, mask = self.embeddings(tokens, types), AttentionMask(padding=padding)
+        x, mask = self._embed(tokens, types, padding)
         for layer in before:
             x = layer(x, mask)
-        first = last.first(x, mask)[:, 0]
-        return first if self.pooler is None else self.pooler(first).tanh()
+        return last.only(self.n_prompt, x, mask)[:, 0]
+
+    def pool(self, summary: Float[Tensor, "B D"]) -> Float[Tensor, "B D"]:
+        """Apply the pooler to the first token's vector, if there is one."""
+        return summary if self.pooler is None else self.pooler(summary).tanh()
+
+    @property
+    def n_prompt(self) -> int:
+        """How many vectors of a prompt come before the text."""
+        return 0 if self.embeddings.prompt is None else len(self.embeddings.prompt)
+
+    def _embed(
+        self, tokens: Int[Tensor, "B T"], types: Int[Tensor, "B T"], padding: Padding
+    ) -> tuple[Float[Tensor, "B S D"], AttentionMask]:
+        """Return what the first layer reads, and its mask, in which everybody sees the prompt."""
+        if padding is not None:
+            padding = F.pad(padding, (self.n_prompt, 0), value=True)
+        return self.embeddings(tokens, types), AttentionMask(padding=padding)
 
 
 class MaskedHead(nn.Module):
@@ -141,8 +176,10 @@ class MaskedHead(nn.Module):
         return F.linear(self.norm(self.activation(self.transform(hidden))), words, self.bias)
 
 
-class BertForSequenceClassification(nn.Module):
+class BertForSequenceClassification(SequenceClassifier):
     """[CLS] → dropout → linear, as in the yelp course; ``pooler`` adds transformers' pooler."""
+
+    output = "classifier.weight"
 
     def __init__(self, size: BertSize, n_classes: int, *, pooler: bool = False) -> None:
         super().__init__()
@@ -151,16 +188,30 @@ class BertForSequenceClassification(nn.Module):
         self.classifier = nn.Linear(size.d_model, n_classes)
         initialize(self, size)
 
-    def forward(
+    def summary(
         self, tokens: Int[Tensor, "B T"], types: Int[Tensor, "B T"], padding: Padding = None
-    ) -> Float[Tensor, "B C"]:
-        """Return the scores of the classes."""
-        return self.tell(self.body.summary(tokens, types, padding))
+    ) -> Float[Tensor, "B D"]:
+        """Return the vector of each text that the head reads."""
+        return self.body.summary(tokens, types, padding)
 
     def tell(self, summary: Float[Tensor, "B D"]) -> Float[Tensor, "B C"]:
         """Return the scores of the classes, given the body's summary of each text."""
-        scores: Tensor = self.classifier(self.dropout(summary))
+        scores: Tensor = self.classifier(self.dropout(self.body.pool(summary)))
         return scores
+
+    def table_owner(self) -> nn.Module | None:
+        """The rows of tokens that do not occur may be left out: nothing else reads them."""
+        return self.body.embeddings
+
+    def activations(self, labelled: Part, masked: Part | None = None) -> int:
+        """Count the numbers that backpropagation keeps at least."""
+        size, attention = self.body.size, cast("Layer", self.body.layers[0]).attn
+        # the last layer computes the first token alone
+        without_last = replace(size, n_layers=size.n_layers - 1)
+        count = activations(without_last, attention, labelled, vocab_size=0)
+        if masked:
+            count += activations(size, attention, masked, vocab_size=size.vocab_size)
+        return count
 
 
 class FillsIn:

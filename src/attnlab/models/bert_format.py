@@ -12,17 +12,19 @@ from pathlib import Path
 from typing import Any
 
 import safetensors.torch
+import torch
 from torch import Tensor, nn
 
 from attnlab.assets.tensors import decode_tensors
 from attnlab.attention.contract import check_heads
 from attnlab.config import from_dict
 from attnlab.data.text_files import read_text
+from attnlab.data.wordpiece import WordPiece
 from attnlab.errors import UserError
+from attnlab.models.bert import BertForCLSMLM, BertForSequenceClassification
 from attnlab.models.bert_names import hub_name, listed, rename_tensors
 from attnlab.models.parameter_counts import bert_parameters, need_memory_for
 from attnlab.models.sizes import BertSize
-from attnlab.phases import phase
 from attnlab.runs.files import naming_the_path, parse_object, replace_file, to_json
 from attnlab.runs.manifest import read_sealed
 
@@ -48,6 +50,9 @@ ALSO_CALLED = {"gelu_pytorch_tanh": "gelu_new"}
 """Other names of activations that we have."""
 CAPITAL = re.compile(r"^[^\[\n]*[A-Z]", re.MULTILINE)
 """In a token that is text; [CLS] and its like are not."""
+PADDED_TO = 8
+"""Embedding tables are sometimes rounded up to a multiple of it, for speed."""
+MOST_PADDING = 128
 CLASSIFIER = "classifier."
 HEADS = ("body.pooler.", CLASSIFIER, "masked.")
 """What a checkpoint need not have: it is then newly initialized."""
@@ -55,7 +60,10 @@ HEADS = ("body.pooler.", CLASSIFIER, "masked.")
 
 @dataclass(frozen=True)
 class Pretrained:
-    """A checkpoint: its size, its tensors under our names, and where it came from."""
+    """A checkpoint: its size, its tensors under our names, and where it came from.
+
+    Implements ``models.encoder.EncoderCheckpoint``.
+    """
 
     size: BertSize
     tensors: Mapping[str, Tensor]
@@ -67,17 +75,65 @@ class Pretrained:
     lowercase: bool = True
     """Whether texts are put into lower case before they are cut into tokens."""
 
+    fills_in = True
+
     @property
     def vocabulary(self) -> Path:
         """The file with one token per line."""
         return self.folder / VOCABULARY
 
-    def keeping(self, *names: str) -> "Pretrained":
-        """Return it with only these tensors, to free the rest: a model has copies of its own."""
-        return replace(self, tensors={name: self.tensors[name] for name in names})
+    @property
+    def max_len(self) -> int:
+        """Positions that it has vectors for."""
+        return self.size.max_len
+
+    @property
+    def tells_pairs_apart(self) -> bool:
+        """Whether it has a token type for a second text."""
+        return self.size.n_types > 1
+
+    def read_tokenizer(self) -> WordPiece:
+        """Read the tokens; they must be as many as the table has rows."""
+        words = WordPiece.read(self.vocabulary, lowercase=self.lowercase)
+        rows = self.size.vocab_size
+        is_padded = rows % PADDED_TO == 0 and 0 < rows - len(words) < MOST_PADDING
+        if len(words) != rows and not is_padded:
+            raise UserError(
+                f"{self.vocabulary} has {len(words):,} tokens, but the embedding table has"
+                f" {rows:,} rows: they do not belong together. Put the model's own vocab.txt there."
+            )
+        return words
+
+    def need_memory(self) -> None:
+        """Refuse to train what cannot fit into memory."""
+        need_memory_for(bert_parameters(self.size), trains=True, origin=str(self.folder))
+
+    def new_model(
+        self, classes: Sequence[str], *, pooler: bool, fills_in: bool
+    ) -> tuple[BertForSequenceClassification, list[str]]:
+        """Return a classifier with these weights, and the names of those that are new."""
+        kind = BertForCLSMLM if fills_in else BertForSequenceClassification
+        model = kind(self.size, len(classes), pooler=pooler)
+        if any(tensor.dtype == torch.float64 for tensor in self.tensors.values()):
+            model.double()  # or reading the weights would round them
+        return model, [hub_name(name) for name in load_pretrained(model, self, classes=classes)]
+
+    def released(self) -> "Pretrained":
+        """Return it without its tensors: a model has copies of its own."""
+        return replace(self, tensors={})
+
+    def write(
+        self,
+        model: nn.Module,
+        folder: Path,
+        *,
+        classes: Sequence[str],
+        without: Collection[str] = (),
+    ) -> None:
+        """Write a trained model as transformers would."""
+        write_bert(model, self, folder, classes=classes, without=without)
 
 
-@phase("loading the model")
 def read_bert(folder: Path) -> Pretrained:
     """Read a folder in the hub's layout; a tensor that does not belong there is named."""
     if not folder.is_dir():
@@ -170,13 +226,19 @@ def load_pretrained(
 
 
 def write_bert(
-    model: nn.Module, pretrained: Pretrained, folder: Path, *, classes: Collection[str] = ()
+    model: nn.Module,
+    pretrained: Pretrained,
+    folder: Path,
+    *,
+    classes: Collection[str] = (),
+    without: Collection[str] = (),
 ) -> None:
     """Write a model trained from a checkpoint as transformers would; both can open it."""
     size = pretrained.size
     with naming_the_path(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    tensors = {hub_name(name): value for name, value in model.state_dict().items()}
+    plain = {name: value for name, value in model.state_dict().items() if name not in without}
+    tensors = {hub_name(name): value for name, value in plain.items()}
     tensors = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
     # transformers' classifier reads a pooler: ours without one is no such model
     pooled, masked = "bert.pooler.dense.weight" in tensors, "cls.predictions.bias" in tensors

@@ -4,19 +4,22 @@ from collections.abc import Callable, Mapping, Sequence
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float
-from torch import Tensor
+from jaxtyping import Float, Int
+from torch import Tensor, nn
 
 from attnlab.data.batches import IGNORED
 from attnlab.data.epochs import Epochs
-from attnlab.data.text_batches import JointBatch, TextRow, collate_texts
-from attnlab.models.bert import BertForCLSMLM, BertForSequenceClassification
+from attnlab.data.text_batches import JointBatch, TextBatch, TextRow, collate_texts
+from attnlab.models.bert import BertForCLSMLM
+from attnlab.models.encoder import SequenceClassifier
 from attnlab.phases import phase
 from attnlab.training.parameter_groups import ParameterGroups
 from attnlab.training.task import Evaluation, Term
 
 CLASSES, MASKED = "classification", "masked"
 """What the two parts of the loss are called."""
+TRAIN_ACCURACY = "train_accuracy"
+"""The share of right classes in a step's own batch, before the step and with dropout."""
 ASKED_AT_ONCE = 64
 
 
@@ -28,7 +31,7 @@ class Classification:
 
     def __init__(
         self,
-        model: BertForSequenceClassification,
+        model: SequenceClassifier,
         labelled: Epochs[TextRow],
         *,
         unlabelled: Epochs[TextRow] | None = None,
@@ -45,7 +48,8 @@ class Classification:
     def batch(self, step: int) -> JointBatch:
         """Return the batch of a step, counted from 1: some texts of each stream."""
         streams = self._streams.items()
-        return JointBatch({name: collate_texts(rows.rows_of_step(step)) for name, rows in streams})
+        batches = {name: collate_texts(rows.rows_of_step(step)) for name, rows in streams}
+        return JointBatch(batches, measured={TRAIN_ACCURACY: CLASSES})
 
     def steps_in(self, amount: float, unit: str) -> float:
         """Turn epochs of the labelled texts, or tokens of all streams, into steps."""
@@ -60,13 +64,11 @@ class Classification:
 
     def loss(self, part: JointBatch) -> Mapping[str, Term]:
         """Return the summed cross-entropy of the classes, and of the masked tokens."""
-        terms = {}
+        terms: dict[str, Term] = {}
         labelled, unlabelled = (part.streams.get(name) for name in (CLASSES, MASKED))
         if labelled and labelled.weight:
-            first = self.model.body.summary(labelled.tokens, labelled.types, labelled.padding)
-            scores = self.model.tell(first)
-            total = F.cross_entropy(scores, labelled.targets[:, 0], reduction="sum")
-            terms[CLASSES] = Term(total, labelled.weight)
+            scores = self.model(labelled.tokens, labelled.types, labelled.padding)
+            terms |= class_terms(scores, labelled.targets[:, 0], labelled.weight)
         if unlabelled and unlabelled.weight:
             assert isinstance(self.model, BertForCLSMLM)
             hidden = self.model.body(unlabelled.tokens, unlabelled.types, unlabelled.padding)
@@ -78,24 +80,44 @@ class Classification:
 
     def parameter_groups(self) -> ParameterGroups:
         """The classifier belongs with the embeddings: it is no matrix inside the model."""
-        return ParameterGroups.of(self.model, embeddings=["classifier.weight"])
+        return ParameterGroups.of(self.model, embeddings=[self.model.output])
 
 
-def class_probabilities(
-    model: BertForSequenceClassification, rows: Sequence[TextRow]
-) -> Float[Tensor, "N C"]:
+def class_terms(
+    scores: Float[Tensor, "B C"], targets: Int[Tensor, " B"], weight: float
+) -> dict[str, Term]:
+    """Return the summed cross-entropy of the classes, and how many of them are right."""
+    total = F.cross_entropy(scores, targets, ignore_index=IGNORED, reduction="sum")
+    n_right = (scores.detach().argmax(-1) == targets).sum()
+    return {CLASSES: Term(total, weight), TRAIN_ACCURACY: Term(n_right, weight, scale=0.0)}
+
+
+def class_probabilities(model: nn.Module, rows: Sequence[TextRow]) -> Float[Tensor, "N C"]:
     """Return how likely each class is for each text, in the order given; texts of like length go
-    through the model together.
+    through the model together. It is called with tokens, types and padding.
     """
-    device = next(model.parameters()).device
+
+    def likely(batch: TextBatch) -> Float[Tensor, "B C"]:
+        scores: Tensor = model(batch.tokens, batch.types, batch.padding)
+        return scores.cpu().double().softmax(-1)
+
+    return for_each_text(likely, rows, device=next(model.parameters()).device)
+
+
+def for_each_text(
+    compute: Callable[[TextBatch], Float[Tensor, "B K"]],
+    rows: Sequence[TextRow],
+    *,
+    device: torch.device,
+    what: str = "answering",
+) -> Float[Tensor, "N K"]:
+    """Compute something for each text, in the order given; texts of like length go together."""
     order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
     found = []
-    with phase("answering", total=len(rows)) as answering:
+    with phase(what, total=len(rows)) as answering:
         for start in range(0, len(order), ASKED_AT_ONCE):
             some = [rows[i] for i in order[start : start + ASKED_AT_ONCE]]
-            batch = collate_texts(some).to(device)
-            scores = model(batch.tokens, batch.types, batch.padding)
-            found.append(scores.cpu().double().softmax(-1))
+            found.append(compute(collate_texts(some).to(device)).cpu())
             answering.advance(len(some))
     table = torch.cat(found)
     return torch.empty_like(table).index_copy(0, torch.tensor(order), table)

@@ -2,20 +2,21 @@
 
 A row whose token never occurs has no gradient, so an optimizer without weight decay on tables never
 moves it: leaving it out changes nothing but the order in which clipping sums squares, and saves
-clearing, clipping and moving it in every step. A head that scores all tokens gives every row a
-gradient; with one, the table stays whole.
+clearing, clipping and moving it in every step. Tokens keep their numbers, so no other code has to
+know. A head that scores all tokens gives every row a gradient; with one, the table stays whole.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from attnlab.data.text_batches import TextRow
-from attnlab.models.bert import Bert
 
 
 @dataclass(frozen=True)
@@ -30,18 +31,39 @@ class CompactEmbedding:
         found = {0, *(token for rows in texts for row in rows for token in row.tokens)}
         return cls(np.array(sorted(found)))
 
-    def renumbered(self, rows: Sequence[TextRow]) -> list[TextRow]:
-        """Name the tokens of texts by their rows in the small table."""
-        return [replace(row, tokens=np.searchsorted(self.ids, row.tokens).tolist()) for row in rows]
+    def shrink(self, owner: nn.Module) -> Float[Tensor, "V D"]:
+        """Take the other rows out of the table ``words`` of a module; return the whole table."""
+        words = cast("nn.Embedding", owner.words)
+        whole = words.weight.detach()
+        owner.words = _frozen_like(words, CompactTable(whole, torch.from_numpy(self.ids)))
+        return whole
 
-    def shrink(self, body: Bert) -> None:
-        """Take the other rows out of a model's table."""
-        table = body.embeddings.words.weight.detach()[torch.from_numpy(self.ids)]
-        body.embeddings.words = nn.Embedding(len(table), table.shape[1], _weight=table)
-
-    def grow(self, body: Bert, whole: Float[Tensor, "V D"]) -> None:
-        """Put a model's table back into the whole one, whose other rows are as they were."""
-        learned = body.embeddings.words.weight.detach()
+    def grow(self, owner: nn.Module, whole: Float[Tensor, "V D"]) -> None:
+        """Put the table back into the whole one, whose other rows are as they were."""
+        words = cast("nn.Embedding", owner.words)
+        learned = words.weight.detach()
         table = whole.to(learned, copy=True)
         table[torch.from_numpy(self.ids)] = learned
-        body.embeddings.words = nn.Embedding(len(table), table.shape[1], _weight=table)
+        owner.words = _frozen_like(words, nn.Embedding(len(table), table.shape[1], _weight=table))
+
+
+class CompactTable(nn.Embedding):
+    """Some rows of a table, looked up by their places in the whole one."""
+
+    def __init__(self, whole: Float[Tensor, "V D"], ids: Int[Tensor, " N"]) -> None:
+        super().__init__(len(ids), whole.shape[1], _weight=whole[ids])
+        # a token that is not there points behind the table, which torch refuses
+        places = torch.full((len(whole),), len(ids))
+        places[ids] = torch.arange(len(ids))
+        self.register_buffer("places", places, persistent=False)
+        self.places: Tensor
+
+    def forward(self, tokens: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
+        """Look tokens up."""
+        return F.embedding(self.places[tokens], self.weight)
+
+
+def _frozen_like(old: nn.Embedding, new: nn.Embedding) -> nn.Embedding:
+    """Freeze a table if the one whose place it takes is frozen."""
+    new.weight.requires_grad_(old.weight.requires_grad)
+    return new

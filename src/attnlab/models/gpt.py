@@ -3,12 +3,13 @@
 from collections.abc import Callable, Sequence
 from itertools import repeat
 
+import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from attnlab.attention.assemble import attention_builder, build_positions
 from attnlab.attention.cache import Cache
-from attnlab.attention.contract import AttentionMask
+from attnlab.attention.contract import AttentionMask, Prefix
 from attnlab.attention.settings import AttentionSettings
 from attnlab.dropout import Dropout
 from attnlab.models.ngram_table import NGramTable
@@ -19,6 +20,9 @@ CAUSAL = AttentionMask(causal=True)
 
 class Block(nn.Module):
     """Attention to the tokens before, then an MLP, each on a residual connection."""
+
+    prefix: nn.Module | None
+    """Returns the ``Prefix`` that prefix tuning learns."""
 
     def __init__(
         self, d_model: int, build_attention: Callable[[], nn.Module], *, dropout: float
@@ -31,18 +35,28 @@ class Block(nn.Module):
             nn.Linear(d_model, 4 * d_model), nn.GELU(), nn.Linear(4 * d_model, d_model)
         )
         self.dropout = Dropout(dropout)
+        self.register_module("prefix", None)
 
     def forward(
         self, x: Float[Tensor, "B T D"], cache: Cache | None = None
     ) -> Float[Tensor, "B T D"]:
         """Add what attention and the MLP find to the residual stream."""
-        x = x + self.dropout(self.attn(self.ln1(x), mask=CAUSAL, cache=cache).out)
+        x = x + self.dropout(
+            self.attn(self.ln1(x), mask=CAUSAL, cache=cache, **self.learned_prefix()).out
+        )
         out: Tensor = x + self.dropout(self.mlp(self.ln2(x)))
         return out
+
+    def learned_prefix(self) -> dict[str, Prefix]:
+        """Return the argument for the attention; none without a prefix, which not all take."""
+        return {} if self.prefix is None else {"prefix": self.prefix()}
 
 
 class GPT(nn.Module):
     """Predicts the next token from those before it."""
+
+    prompt: nn.Parameter | None
+    """(P, D): vectors before the text, which have no positions; prompt tuning learns them."""
 
     def __init__(
         self,
@@ -69,6 +83,7 @@ class GPT(nn.Module):
         self.ln_f = nn.LayerNorm(d_model)
         self.head = nn.Linear(d_model, vocab_size, bias=False)
         self.apply(_initialize)
+        self.register_parameter("prompt", None)
         self.ngram_table = NGramTable(d_model, **vars(ngram_table)) if ngram_table.rows else None
 
     def forward(
@@ -78,14 +93,19 @@ class GPT(nn.Module):
         logits: Tensor = self.head(self.hidden(tokens, caches))
         return logits
 
-    def attention_weights(self, tokens: Int[Tensor, "B T"]) -> list[Float[Tensor, "B H T T"]]:
-        """Return where every token looks, layer by layer; every attention must support it."""
+    def attention_weights(self, tokens: Int[Tensor, "B T"]) -> list[Float[Tensor, "B H T S"]]:
+        """Return where every token looks, layer by layer; every attention must support it.
+
+        The keys of a prefix or prompt come first.
+        """
         weights = []
         x = self._embedded(tokens, None, None)
         for block in self.blocks:
             assert isinstance(block, Block)
-            looked = block.attn(block.ln1(x), mask=CAUSAL, need_weights=True)
-            weights.append(looked.weights)
+            looked = block.attn(
+                block.ln1(x), mask=CAUSAL, need_weights=True, **block.learned_prefix()
+            )
+            weights.append(looked.weights[:, :, -tokens.shape[1] :])
             x = block(x)
         return weights
 
@@ -103,7 +123,7 @@ class GPT(nn.Module):
         x = self._embedded(tokens, caches, is_read_only)
         for block, cache in zip(self.blocks, caches or repeat(None), strict=False):
             x = block(x, cache)
-        out: Tensor = self.ln_f(x)
+        out: Tensor = self.ln_f(x[:, -tokens.shape[1] :])
         return out
 
     def new_caches(self) -> list[Cache] | None:
@@ -127,13 +147,20 @@ class GPT(nn.Module):
         tokens: Int[Tensor, "B T"],
         caches: Sequence[Cache] | None,
         is_read_only: Bool[Tensor, " B"] | None,
-    ) -> Float[Tensor, "B T D"]:
-        """Return what the first block reads: tokens, what is remembered of them, positions."""
-        start = caches[0].n_tokens if caches else 0
+    ) -> Float[Tensor, "B S D"]:
+        """Return what the first block reads: tokens, what is remembered of them, positions.
+
+        A prompt comes before the first token; the text keeps its positions, as if it had none.
+        """
+        n_past = caches[0].n_tokens if caches else 0
+        n_prompt = 0 if self.prompt is None else len(self.prompt)
         x = self.tok_emb(tokens)
         if self.ngram_table:
             x = x + self._remembered(self.ngram_table, tokens, caches, is_read_only)
-        embedded: Tensor = self.dropout(self.positions.add(x, start))
+        x = self.positions.add(x, max(0, n_past - n_prompt))
+        if self.prompt is not None and not n_past:
+            x = torch.cat([self.prompt.expand(len(x), -1, -1), x], dim=1)
+        embedded: Tensor = self.dropout(x)
         return embedded
 
     def _remembered(

@@ -17,12 +17,10 @@ from attnlab.runs.directory import Run, RunPlace
 from attnlab.training import hardware
 from attnlab.training.distributed import join_processes
 from attnlab.training.hardware import Hardware, precision_of
-from attnlab.training.session import Session, open_session
+from attnlab.training.session import ATTENTION_FILES, Session, open_session
 from attnlab.training.settings import TrainingSettings
 
 FUSED_FROM = "fused_attention_from"
-ATTENTION_FILES = "attention_files"
-"""Where a run keeps the hash of the user's own attention files."""
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from attnlab.report.terminal import add_row, table_of
 STATUS_COLORS: dict[Status, str] = {
     "right": "green",
     "wrong": "red",
+    "wrong elsewhere": "yellow",
     "not written yet": "yellow",
     "missing": "yellow",
     "not checked": "dim",

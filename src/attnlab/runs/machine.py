@@ -23,6 +23,7 @@ CGROUP_FILES = (
 """Limit and use of a group's memory, in both versions of Linux's groups."""
 
 
+@cache
 def versions() -> dict[str, str]:
     """Return the version of each package that can move a number and is installed."""
     found = {"python": platform.python_version()}

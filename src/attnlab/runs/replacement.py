@@ -18,7 +18,13 @@ OWN_FILES = (
     *("config.json", "metrics.jsonl", "record.json", "manifest.json", "failure.json", LOCK),
     *("language_model.json", "checkpoints/*step-*/*", "predictions/*.jsonl", "rows/*.txt"),
     *("model/config.json", "model/model.safetensors", "model/tokenizer_config.json"),
-    *("model/vocab.txt", "report/report.html", "report/report.md", "report/figures/*.png"),
+    *(
+        "model/vocab.txt",
+        "model/own.safetensors",
+        "report/report.html",
+        "report/report.md",
+        "report/figures/*.png",
+    ),
     *("report/figures/*.svg", ".*.tmp", "*/.*.tmp"),
 )
 """What attnlab writes into a run; anything else there is the user's."""

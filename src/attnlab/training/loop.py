@@ -13,10 +13,10 @@ from torch.nn.modules.dropout import _DropoutNd
 
 from attnlab.errors import DamagedFileError, StoppedError
 from attnlab.phases import phase, shown_by
-from attnlab.runs.directory import METRICS
+from attnlab.runs.directory import CONFIG, METRICS
 from attnlab.runs.fields import State
 from attnlab.runs.metrics import MetricsFile
-from attnlab.runs.shapes import check_shape
+from attnlab.runs.shapes import ADVICE, check_shape
 from attnlab.training.checkpoint import (
     STATE,
     Checkpoint,
@@ -255,14 +255,24 @@ class Training:
             self.state = replace(self.state, best_step=None, best_score=None, worse_evaluations=0)
 
     def _count_steps(self) -> int:
+        """Count the steps of the whole run; what it was begun with must be what is counted now."""
         length = parse_length(self.settings.length)
         decided = self.session.run.config["resolved"].get("steps")
-        steps = decided or count_steps(
+        if decided and length.unit == "seconds":
+            return int(decided)  # measured then, and measured now it would be another number
+        steps = count_steps(
             length,
             steps_in=self.task.steps_in,
             seconds_per_step=lambda: seconds_per_step(self.task, self.settings, self.session),
         )
-        return int(self.session.resolve_once("steps", lambda: steps))
+        # every process has counted; from the lead come the steps that were measured in seconds
+        begun_with = int(self.session.resolve_once("steps", lambda: steps))
+        if decided and begun_with != steps:
+            raise DamagedFileError(
+                f"{self.session.run.path / CONFIG}: resolved.steps is {begun_with}, not {steps},"
+                f" which is what {self.settings.length!r} comes to. {ADVICE}"
+            )
+        return begun_with
 
 
 def has_dropout(model: nn.Module) -> bool:

@@ -19,6 +19,8 @@ PROCESSES = "processes"
 """Where a run keeps the number of processes it was begun with."""
 THREADS = "threads"
 """Where a run that trains keeps the number of threads it was begun with."""
+ATTENTION_FILES = "attention_files"
+"""Where a run keeps the hash of the user's own attention files."""
 
 
 @dataclass(frozen=True)
@@ -43,14 +45,16 @@ class Session:
 
     def say_other_processes(self, *, has_dropout: bool) -> None:
         """Tell the user what going on with another number of processes changes."""
-        begun_with, now = self.run.config["resolved"][PROCESSES], self.processes.size
+        resolved = self.run.config["resolved"]
+        begun_with, now = resolved[PROCESSES], self.processes.size
         if begun_with != now:
-            what = (
-                "dropout drops other activations, so the result is that of another run, as after a"
-                " change of the seed"
-                if has_dropout
-                else "the result is equal up to rounding, not bit for bit"
-            )
+            another = "the result is that of another run, as after a change of the seed"
+            if has_dropout:
+                what = f"dropout drops other activations, so {another}"
+            elif resolved.get(ATTENTION_FILES):  # which no module of ours need show
+                what = f"if your own attention draws random numbers, as dropout does, {another}"
+            else:
+                what = "the result is equal up to rounding, not bit for bit"
             self.say(
                 f"{self.run.name} was begun with {_counted(begun_with)} and goes on with {now}:"
                 f" {what}."

@@ -19,6 +19,10 @@ class Additive(MultiHeadAttention):
         super().__init__(d_model, n_heads, max_len, **given)
         self.judge = nn.Parameter(torch.randn(n_heads, d_model // n_heads))
 
+    def kept_per_pair(self, n_tokens: int) -> int:
+        """Besides the weights, what the small network gives: a whole width for every pair."""
+        return super().kept_per_pair(n_tokens) + self.judge.numel()
+
     def score(self, q: Queries, k: Keys) -> Weights:
         """Let each head's vector judge tanh(q + k)."""
         hidden = torch.tanh(q[:, :, :, None] + k[:, :, None])  # (B, H, T, S, K)

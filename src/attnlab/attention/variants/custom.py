@@ -37,6 +37,11 @@ class Custom(MultiHeadAttention):
         super().__init__(d_model, n_heads, max_len, **given)
         self.function = negative_distance if score is None else _load(score, d_model // n_heads)
 
+    def kept_per_pair(self, n_tokens: int) -> int:
+        """The example keeps a difference per coordinate; a user's function may keep nothing."""
+        differences = self.proj.in_features if self.function is negative_distance else 0
+        return super().kept_per_pair(n_tokens) + differences
+
     def score(self, q: Queries, k: Keys) -> Weights:
         """Call the function for every pair, all at once."""
         every_key = torch.vmap(self.function, in_dims=(None, 0))

@@ -56,9 +56,9 @@ class DotProductLayer(AttentionLayer):
         y, weights = self.mix(q, k, v, context, need_weights=need_weights)
         return AttentionOutput(self.proj(merge_heads(y)), weights if need_weights else None)
 
-    def keeps_scores(self, n_tokens: int) -> bool:
+    def kept_per_pair(self, n_tokens: int) -> int:
         """A fused kernel keeps none, but cannot be used with dropout."""
-        return self.dropout.p > 0
+        return self.n_heads if self.dropout.p > 0 else 0
 
     def mix(
         self, q: Queries, k: Keys, v: Keys, context: Context, *, need_weights: bool

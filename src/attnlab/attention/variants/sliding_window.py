@@ -51,9 +51,9 @@ class SlidingWindow(MultiHeadAttention):
         self.null_directions = null_key_bias(self.positions)
         self.window = window
 
-    def keeps_scores(self, n_tokens: int) -> bool:
+    def kept_per_pair(self, n_tokens: int) -> int:
         """Longer rows are cut into chunks."""
-        return n_tokens <= self.window
+        return self.n_heads if n_tokens <= self.window else 0
 
     def mix(
         self, q: Queries, k: Keys, v: Keys, context: Context, *, need_weights: bool

@@ -60,16 +60,11 @@ class SpanCorruption:
             closing=self._closing,
         )
         return [
-            _shifted(f"document {number}", row, min(self._shift, self._block - len(row)))
+            TokenRow(f"document {number}", row).shifted(
+                min(self._shift, self._block - len(row)), pad=PAD_TOKEN
+            )
             for number, row in enumerate(corrupted, 1)
         ]
-
-
-def _shifted(id: str, row: list[int], shift: int) -> TokenRow:
-    """Put padding, which is not scored, before a row."""
-    if not shift:
-        return TokenRow(id, row)
-    return TokenRow(id, [PAD_TOKEN] * shift + row, [False] * shift + [True] * len(row))
 
 
 def corrupt(

@@ -4,6 +4,7 @@ import contextlib
 import json
 import math
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from typing import Any
 from attnlab.checks.findings import Finding, Observer
 from attnlab.environment import DEBUG, QUIET, is_on
 from attnlab.errors import UserError
-from attnlab.guard import explain
+from attnlab.guard import explain, signal_name, watch_threads
 from attnlab.phases import phase
 from attnlab.runs.files import reading
 
@@ -27,21 +28,31 @@ POLL_SECONDS = 0.05
 
 @phase("checking")
 def check_file_apart(
-    file: Path, *, only: Collection[str] = (), like: str | None = None, seconds: float = 60.0
+    file: Path,
+    *,
+    only: Collection[str] = (),
+    like: str | None = None,
+    seconds: float = 60.0,
+    gigabytes: float | None = None,
+    shows_prints: bool = True,
 ) -> Report:
-    """Check a file as ``check.check_file`` does, for so many seconds at most."""
+    """Check a file as ``check.check_file`` does, within limits of time and of memory.
+
+    What the file prints goes to standard error, or nowhere.
+    """
     with reading(file):  # loading torch to find no file would take seconds
         pass
-    request = json.dumps({"file": str(file), "only": list(only), "like": like})
+    asked = {"file": str(file), "only": list(only), "like": like, "gigabytes": gigabytes}
     with tempfile.TemporaryDirectory() as folder:
         notes = Path(folder, "notes.jsonl")
         notes.touch()
-        ended = _run([sys.executable, "-m", __name__, request, str(notes)], notes, seconds=seconds)
+        command = [sys.executable, "-m", __name__, json.dumps(asked), str(notes)]
+        ended = _run(command, notes, seconds=seconds, shows_prints=shows_prints)
         lines = notes.read_text(encoding="utf-8").splitlines()
     return _report([json.loads(line) for line in lines], file, ended)
 
 
-def _run(command: list[str], notes: Path, *, seconds: float) -> str:
+def _run(command: list[str], notes: Path, *, seconds: float, shows_prints: bool) -> str:
     """Run a process in its own session; say how it ended, in case its notes do not.
 
     The seconds count from its first note, so that loading torch takes none of them.
@@ -50,7 +61,8 @@ def _run(command: list[str], notes: Path, *, seconds: float) -> str:
         command,
         env={**os.environ, QUIET: "1"},
         stdin=subprocess.DEVNULL,
-        stdout=2,  # what the file prints is not our answer
+        stdout=2 if shows_prints else subprocess.DEVNULL,  # what it prints is not our answer
+        stderr=None if shows_prints else subprocess.DEVNULL,
         start_new_session=True,
     )
     deadline = math.inf
@@ -66,6 +78,8 @@ def _run(command: list[str], notes: Path, *, seconds: float) -> str:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(started.pid, signal.SIGKILL)  # and whatever it started
         started.wait()
+    if started.returncode < 0:
+        return f"crashes: its process was ended by signal {signal_name(-started.returncode)}"
     return f"ends the whole process with exit code {started.returncode}"
 
 
@@ -119,6 +133,9 @@ def _note_findings(notes: Path, request: str) -> None:
         try:
             asked = json.loads(request)
             file = Path(asked.pop("file"))
+            if gigabytes := asked.pop("gigabytes"):
+                limit = int(gigabytes * 2**30)
+                resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
             check_file(file, **asked, observe=observe)
         except BaseException as error:
             if is_on(DEBUG):
@@ -129,5 +146,6 @@ def _note_findings(notes: Path, request: str) -> None:
 
 
 if __name__ == "__main__":
+    watch_threads("attnlab")
     _note_findings(Path(sys.argv[2]), sys.argv[1])
     os._exit(0)  # threads that the file left behind do not keep us waiting

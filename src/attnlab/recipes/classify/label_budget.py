@@ -10,10 +10,11 @@ from itertools import product
 
 from attnlab.assets.models import find_model
 from attnlab.data.classes import stratified
+from attnlab.data.text_tokenizer import MaskingTokenizer
 from attnlab.errors import UserError
-from attnlab.models.bert_format import read_bert
+from attnlab.models.encoder import open_checkpoint
 from attnlab.randomness import rng
-from attnlab.recipes.classify.classifier import check_fits, read_words
+from attnlab.recipes.classify.classifier import check_fits
 from attnlab.recipes.classify.settings import LabelBudgetSettings
 from attnlab.recipes.classify.streams import unlabelled_rows
 from attnlab.recipes.classify.texts import fetch_texts, read_texts
@@ -77,10 +78,12 @@ def _check(settings: LabelBudgetSettings) -> None:
         raise UserError("there is nothing to compare the runs on: give --dev or --test.")
     for labels in filter(None, settings.labels):
         stratified(texts.train, labels, generator=rng(0, "labels"))
-    pretrained = read_bert(find_model(whole.model))
-    check_fits(pretrained, whole, texts)
+    checkpoint = open_checkpoint(find_model(whole.model))
+    check_fits(checkpoint, whole, texts)
     if texts.unlabelled:
-        unlabelled_rows(texts.unlabelled, read_words(pretrained), whole.masked)
+        tokenizer = checkpoint.read_tokenizer()
+        assert isinstance(tokenizer, MaskingTokenizer), "check_fits refuses the others"
+        unlabelled_rows(texts.unlabelled, tokenizer, whole.masked)
 
 
 def _note(settings: LabelBudgetSettings) -> str:

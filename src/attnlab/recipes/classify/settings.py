@@ -11,6 +11,7 @@ from attnlab.assets.models import ModelReference
 from attnlab.runs.lookup import RunReference
 from attnlab.runs.references import FileReference
 from attnlab.training.settings import OptimizerSettings, ScheduleSettings, TrainingSettings
+from attnlab.tuning.settings import TuningSettings
 
 MODEL = "model"
 """The folder in a run that holds its model in the hub's layout."""
@@ -21,6 +22,7 @@ FINE_TUNING = TrainingSettings(
     ),
     schedule=ScheduleSettings("linear", warmup=0.1),
     evaluate_every=50,
+    log_every=1,  # so that an epoch's training accuracy has all of its steps
 )
 
 
@@ -56,7 +58,10 @@ class ClassifySettings:
     dev_share: Annotated[float, Interval(ge=0, le=0.5)] = 0.1
     """Share of the training texts to set aside as dev if there is no other; 0 trains on all."""
     test: Annotated[str, DatasetReference()] = ""
-    """File of text, with or without labels; evaluated once, at the end."""
+    """File of text, with or without labels; evaluated once, at the end. Without one, the dataset's
+    own test."""
+    test_share: Annotated[float, Interval(ge=0, le=0.5)] = 0.0
+    """Share of the training texts to set aside as test if there is no other: always the same."""
     columns: tuple[str, ...] = ()
     """Columns of .csv and .tsv files, if neither a header nor their number identifies them: label,
     text, pair, or - to skip one."""
@@ -68,12 +73,16 @@ class ClassifySettings:
     """What they call the second text of a pair."""
     labels: Annotated[int, Ge(0)] = 0
     """Number of labelled training texts to use, in proportion to the classes; 0 uses all."""
+    overfit: Annotated[int, Ge(0)] = 0
+    """Number of texts to learn by heart, as a test of the training itself: they are also evaluated
+    on, in the place of dev and test; 0 trains as usual."""
     max_len: Annotated[int, Ge(3)] = 128
     """Maximum tokens per text, including special tokens; longer texts are cut."""
     batch_size: Annotated[int, Gt(0)] = 32
     """Texts per step, labelled and unlabelled each."""
     pooler: bool = False
     """Put a dense layer with tanh before the classifier, as transformers does."""
+    tuning: TuningSettings = TuningSettings()
     masked: MaskedSettings = MaskedSettings()
     training: TrainingSettings = FINE_TUNING
 

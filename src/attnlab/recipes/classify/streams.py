@@ -6,7 +6,7 @@ from dataclasses import replace
 from attnlab.data.epochs import Epochs, rows_per_batch
 from attnlab.data.masking import block_rows, line_rows, mask_tokens
 from attnlab.data.text_batches import TextRow
-from attnlab.data.wordpiece import WordPiece
+from attnlab.data.text_tokenizer import MaskingTokenizer
 from attnlab.randomness import rng
 from attnlab.recipes.classify.settings import ClassifySettings, MaskedSettings
 
@@ -18,13 +18,13 @@ def labelled_stream(rows: Sequence[TextRow], settings: ClassifySettings) -> Epoc
 
 
 def masked_stream(
-    lines: Sequence[str], words: WordPiece, settings: ClassifySettings
+    lines: Sequence[str], tokenizer: MaskingTokenizer, settings: ClassifySettings
 ) -> Epochs[TextRow]:
     """Return the unlabelled text by step, with other tokens masked every time."""
     masked, seed = settings.masked, settings.training.seed
     rows = [
         TextRow(f"unlabelled row {i}", tokens, [0] * len(tokens), [])
-        for i, tokens in enumerate(unlabelled_rows(lines, words, masked), 1)
+        for i, tokens in enumerate(unlabelled_rows(lines, tokenizer, masked), 1)
     ]
 
     def mask(drawn: list[TextRow], step: int) -> list[TextRow]:
@@ -32,9 +32,9 @@ def masked_stream(
             [row.tokens for row in drawn],
             rng(seed, "masking", step),
             share=masked.share,
-            mask_id=words.mask,
-            vocab_size=len(words),
-            special_ids=words.special_ids,
+            mask_id=tokenizer.mask,
+            vocab_size=len(tokenizer),
+            special_ids=tokenizer.special_ids,
         )
         return [
             replace(row, tokens=tokens, targets=targets)
@@ -51,9 +51,9 @@ def masked_stream(
 
 
 def unlabelled_rows(
-    lines: Sequence[str], words: WordPiece, settings: MaskedSettings
+    lines: Sequence[str], tokenizer: MaskingTokenizer, settings: MaskedSettings
 ) -> list[list[int]]:
     """Encode unlabelled text, one row per line or in whole blocks."""
-    encoded = [words.encode(line) for line in lines]
+    encoded = [tokenizer.encode(line) for line in lines]
     make = line_rows if settings.line_by_line else block_rows
-    return make(encoded, block=settings.block, cls=words.cls, sep=words.sep)
+    return make(encoded, block=settings.block, cls=tokenizer.cls, sep=tokenizer.sep)

@@ -14,6 +14,8 @@ from attnlab.randomness import rng
 from attnlab.recipes.classify.settings import ClassifySettings, PredictSettings
 from attnlab.recipes.closing import Splits
 
+BY_HEART = "the training texts themselves"
+
 
 @dataclass(frozen=True)
 class ClassifyTexts:
@@ -65,22 +67,43 @@ def fetch_texts(settings: ClassifySettings) -> None:
 
 
 def references(settings: ClassifySettings) -> dict[str, str]:
-    """Return the file or dataset of every split; a dataset may bring its own dev."""
-    dev = settings.train if has_split(settings.train, "dev") else ""
-    given = {"train": settings.train, "dev": settings.dev or dev, "test": settings.test}
+    """Return the file or dataset of every split; a dataset may bring its own dev and test."""
+    own = {
+        split: settings.train if has_split(settings.train, split) else ""
+        for split in ("dev", "test")
+    }
+    given = {
+        "train": settings.train,
+        "dev": settings.dev or own["dev"],
+        "test": settings.test or own["test"],
+    }
     return {split: reference for split, reference in given.items() if reference}
 
 
 def refuse_unused_share(settings: ClassifySettings) -> None:
-    """Refuse to set a share aside as dev where there is a dev already."""
-    if settings.dev_share in (0, ClassifySettings.dev_share):
+    """Refuse to set a share aside as dev or test where there is one already."""
+    for split, usual in (("dev", ClassifySettings.dev_share), ("test", 0)):
+        share = getattr(settings, f"{split}_share")
+        given = references(settings).get(split)
+        if given and share not in (0, usual):
+            own = getattr(settings, split)
+            whose = f"{split} is {own}" if own else f"{given} brings its own {split}"
+            raise UserError(
+                f"{split}_share = {share:g} sets training texts aside as {split}, but {whose}."
+                " Leave one of them out."
+            )
+
+
+def refuse_unused_splits(settings: ClassifySettings) -> None:
+    """Refuse to learn some texts by heart and to name others to evaluate on."""
+    if not settings.overfit:
         return
-    if dev := references(settings).get("dev"):
-        whose = f"dev is {dev}" if settings.dev else f"{dev} brings its own dev"
-        raise UserError(
-            f"dev_share = {settings.dev_share:g} sets training texts aside as dev, but {whose}."
-            " Leave one of them out."
-        )
+    for name in ("dev", "test", "test_share", "labels"):
+        if value := getattr(settings, name):
+            raise UserError(
+                f"overfit = {settings.overfit} learns and asks the same texts, so that {name} ="
+                f" {value} has no effect. Leave one of them out."
+            )
 
 
 def column_names(settings: ClassifySettings | PredictSettings) -> dict[str, str]:
@@ -113,13 +136,17 @@ def read_texts(settings: ClassifySettings) -> ClassifyTexts:
             check_labels(asked[split], classes)
             check_pairs(asked[split], has_pairs=train[0].pair is not None)
     notes = {}
-    if "dev" not in files and settings.dev_share:
-        # whatever the seed of training: runs that differ in it are compared on the same texts
-        train, aside = set_aside(train, settings.dev_share, generator=rng(0, "dev"))
-        if aside:
-            asked = {"dev": aside, **asked}
-            source = f"{_in_words(settings.dev_share)} of {Path(settings.train).name}"
-            notes["dev"] = f"{source} set aside, not trained on"
+    for split, share in (("test", settings.test_share), ("dev", settings.dev_share)):
+        if split not in files and share:
+            # whatever the seed of training: runs that differ in it are compared on the same texts
+            train, aside = set_aside(train, share, generator=rng(0, split))
+            if aside:
+                asked = {split: aside, **asked}
+                source = f"{_in_words(share)} of {Path(settings.train).name}"
+                notes[split] = f"{source} set aside, not trained on"
+    if settings.overfit:
+        train = stratified(train, settings.overfit, generator=rng(0, "overfit"))
+        return ClassifyTexts(train, {"dev": train}, classes, [], {"dev": BY_HEART})
     if settings.labels:
         generator = rng(settings.training.seed, "labels")
         train = stratified(train, settings.labels, generator=generator)

@@ -20,9 +20,9 @@ from attnlab.recipes.knowledge.language_model import (
 )
 from attnlab.recipes.knowledge.running_text import running_text_read_by
 from attnlab.recipes.knowledge.texts import characters_of
-from attnlab.recipes.opening import ATTENTION_FILES
 from attnlab.runs.directory import RECORD, Run
 from attnlab.runs.files import sha256_of, to_json
+from attnlab.training.session import ATTENTION_FILES
 
 NOT_CHECKED = "whether the model has read a name is not checked"
 

@@ -10,6 +10,7 @@ from attnlab.evaluation.ledger import ledger_notes
 from attnlab.report import training_curves
 from attnlab.report.calibration import calibration_blocks
 from attnlab.report.document import Block, Figure, Heading, Sentences, Table
+from attnlab.report.epochs import epoch_blocks
 from attnlab.report.sections import Section
 from attnlab.report.sections.classifier import classifier_blocks
 from attnlab.report.tables import scores_table, short, split_title, warnings_of
@@ -44,6 +45,7 @@ def details(runs: Sequence[Run]) -> Iterator[Block]:
     (run,) = runs
     yield from classifier_blocks(run)
     yield from curves(runs)
+    yield from epoch_blocks(run)
     yield from _samples(run)
     yield from calibration_blocks(run)
     yield from _ledger(run)

@@ -1,0 +1,1 @@
+"""The grader of the yelp course."""

@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# Pack the work in this folder: bash collect_submission.sh NAME makes assignment_NAME.zip.
+set -euo pipefail
+here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+python="$here/../../.venv/bin/python"
+[ -x "$python" ] || python=python3
+exec "$python" "$here/collect.py" "$@"

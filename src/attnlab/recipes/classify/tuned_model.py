@@ -1,0 +1,51 @@
+"""A tuned model on disk: a plain one, and what its tuning method added if that stays apart."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import safetensors.torch
+from torch import nn
+
+from attnlab.assets.tensors import decode_safetensors
+from attnlab.errors import DamagedFileError
+from attnlab.models.encoder import EncoderCheckpoint
+from attnlab.runs.files import replace_file
+from attnlab.runs.manifest import read_sealed
+from attnlab.tuning.settings import TuningSettings
+from attnlab.tuning.tuned import Tuned, apply_tuning
+
+ADDED = "tuning.safetensors"
+"""What a tuning method added to the model in the same folder."""
+
+
+def write_tuned(
+    tuned: Tuned, checkpoint: EncoderCheckpoint, folder: Path, *, classes: Sequence[str]
+) -> None:
+    """Write a model, and beside it what a plain one does not have."""
+    there = tuned.model.state_dict()
+    added = {name: there[name].cpu().contiguous() for name in tuned.added & there.keys()}
+    checkpoint.write(tuned.model, folder, classes=classes, without=added)
+    if added:
+        replace_file(folder / ADDED, safetensors.torch.save(added))
+
+
+def load_tuned(model: nn.Module, settings: TuningSettings, folder: Path) -> None:
+    """Give a plain model what its tuning method added to it, if that is in a file of its own."""
+    path = folder / ADDED
+    if not path.is_file():
+        return
+    added = decode_safetensors(read_sealed(path), path)
+    tuned = apply_tuning(model, settings, seed=0)
+    if added.keys() != tuned.added:
+        odd = ", ".join(sorted(added.keys() ^ tuned.added))
+        raise DamagedFileError(
+            f"{path} is not of the tuning {settings.name!r}: it differs in {odd}."
+        )
+    there = model.state_dict()
+    for name, value in added.items():
+        if value.shape != there[name].shape:
+            raise DamagedFileError(
+                f"{path}: {name} has the shape {list(value.shape)}, the model"
+                f" {list(there[name].shape)}."
+            )
+    model.load_state_dict(added, strict=False)
