@@ -20,6 +20,8 @@ from attnlab.errors import UserError
 from attnlab.runs.references import from_home
 
 VARIABLE = "ATTNLAB_ASSETS"
+_told: set[str] = set()
+"""What the user was told already: once is enough."""
 
 
 def substitution_file() -> Path | None:
@@ -51,8 +53,10 @@ def substitute(name: str, *also_called: str) -> str:
     """Return what a name stands for, and tell the user; a name without a substitute stays."""
     known = substitutions()
     instead = next((known[one] for one in (name, *also_called) if one in known), name)
-    if instead != name:
-        print(f"{name} is substituted by {instead} ({substitution_file()})", file=sys.stderr)
+    line = f"{name} is substituted by {instead} ({substitution_file()})"
+    if instead != name and line not in _told:
+        _told.add(line)
+        print(line, file=sys.stderr)
     return instead
 
 
