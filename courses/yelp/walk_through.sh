@@ -15,9 +15,9 @@ if [ -n "${TINY:-}" ]; then
 elif [ -n "${FULL:-}" ]; then
     size=full rows=(--test_rows 1000)
 else
-    size=small rows=(--train_rows 1000 --dev_rows 250 --test_rows 500 --unlabeled_rows 3000)
+    size=small rows=(--train_rows 640 --dev_rows 200 --test_rows 300 --unlabeled_rows 2000)
     # so few steps learn nothing at the printed rate
-    export CLS_LR=${CLS_LR:-2e-4} FEW_EPOCHS=${FEW_EPOCHS:-30} MAX_LENGTH=${MAX_LENGTH:-64} MLM_BLOCK=${MLM_BLOCK:-64}
+    export CLS_LR=${CLS_LR:-2e-4} FEW_EPOCHS=${FEW_EPOCHS:-20} MAX_LENGTH=${MAX_LENGTH:-64} MLM_BLOCK=${MLM_BLOCK:-64}
 fi
 if [ -d "${ATTNLAB_DATA:-}/yelp" ] && [ -d "$ATTNLAB_DATA/weights/tinybert-4l-312" ]; then
     data=$ATTNLAB_DATA/yelp model=$ATTNLAB_DATA/weights/tinybert-4l-312
