@@ -66,7 +66,7 @@ def attnlab_in(folder: Path, *arguments: str) -> Outcome:
 def checks_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let `attention check` do here what it does in a process of its own."""
 
-    def run(command: list[str], notes: Path, *, seconds: float) -> str:  # noqa: ARG001
+    def run(command: list[str], notes: Path, **_: object) -> str:
         *_, request, _ = command
         check_process._note_findings(notes, request)
         return "ended"

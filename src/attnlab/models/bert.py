@@ -19,7 +19,7 @@ from attnlab.attention.functional import merge_heads, split_heads
 from attnlab.attention.variants.dot_product import DotProduct
 from attnlab.dropout import Dropout
 from attnlab.models.activations import Part, activations
-from attnlab.models.encoder import SequenceClassifier
+from attnlab.models.encoder import SequenceClassifier, Summary
 from attnlab.models.sizes import BertSize
 
 Padding = Bool[Tensor, "B T"] | None
@@ -188,11 +188,10 @@ class BertForSequenceClassification(SequenceClassifier):
         self.classifier = nn.Linear(size.d_model, n_classes)
         initialize(self, size)
 
-    def summary(
-        self, tokens: Int[Tensor, "B T"], types: Int[Tensor, "B T"], padding: Padding = None
-    ) -> Float[Tensor, "B D"]:
-        """Return the vector of each text that the head reads."""
-        return self.body.summary(tokens, types, padding)
+    @property
+    def summary(self) -> Summary:
+        """What returns the first token's last hidden vector: the body's own method."""
+        return self.body.summary
 
     def tell(self, summary: Float[Tensor, "B D"]) -> Float[Tensor, "B C"]:
         """Return the scores of the classes, given the body's summary of each text."""

@@ -67,7 +67,8 @@ class Classification:
         terms: dict[str, Term] = {}
         labelled, unlabelled = (part.streams.get(name) for name in (CLASSES, MASKED))
         if labelled and labelled.weight:
-            scores = self.model(labelled.tokens, labelled.types, labelled.padding)
+            read = self.model.summary(labelled.tokens, labelled.types, labelled.padding)
+            scores = self.model.tell(read)
             terms |= class_terms(scores, labelled.targets[:, 0], labelled.weight)
         if unlabelled and unlabelled.weight:
             assert isinstance(self.model, BertForCLSMLM)

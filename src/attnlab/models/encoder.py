@@ -5,7 +5,7 @@ A folder in the hub's layout is opened as an ``EncoderCheckpoint``. It has a tok
 ``bert`` is ours, in plain PyTorch; the others are those of transformers (``models/hub.py``).
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -18,6 +18,8 @@ from attnlab.phases import phase
 from attnlab.runs.files import parse_object
 from attnlab.runs.manifest import read_sealed
 
+Summary = Callable[[Tensor, Tensor, Tensor | None], Tensor]
+"""From tokens and types (B, T), and padding (B, T) or None, to the vectors (B, D) of texts."""
 CONFIG = "config.json"
 PLAIN = "bert"
 """The kind that needs nothing but PyTorch."""
@@ -31,13 +33,12 @@ class SequenceClassifier(nn.Module):
     is_cut: bool = True
     """Whether the head is what ``tell`` does, so that it can be trained by itself."""
 
-    def summary(
-        self,
-        tokens: Int[Tensor, "B T"],
-        types: Int[Tensor, "B T"],
-        padding: Bool[Tensor, "B T"] | None = None,
-    ) -> Float[Tensor, "B D"]:
-        """Return the vector of each text that the head reads."""
+    @property
+    def summary(self) -> Summary:
+        """What sums up texts: a function of tokens, types and padding, True where there is a token.
+
+        It is the body's own, so that a reader is one call nearer to attention.
+        """
         raise NotImplementedError
 
     def tell(self, summary: Float[Tensor, "B D"]) -> Float[Tensor, "B C"]:

@@ -20,7 +20,7 @@ from attnlab.assets.tensors import decode_tensors
 from attnlab.errors import UserError
 from attnlab.models.bert_format import WEIGHTS
 from attnlab.models.bert_names import listed
-from attnlab.models.encoder import CONFIG, SequenceClassifier
+from attnlab.models.encoder import CONFIG, SequenceClassifier, Summary
 from attnlab.models.hub_tokenizer import HubTokenizer, read_hub_tokenizer
 from attnlab.models.parameter_counts import need_memory_for
 from attnlab.phases import messages
@@ -96,13 +96,17 @@ class HubClassifier(SequenceClassifier):
         self.is_cut = self.family is not None
         self.output = f"net.{self.family.output if self.family else _last_matrix(net)}"
 
-    def summary(
+    @property
+    def summary(self) -> Summary:
+        """What returns the vector of each text that the head reads."""
+        return self._read
+
+    def _read(
         self,
         tokens: Int[Tensor, "B T"],
         types: Int[Tensor, "B T"],
         padding: Bool[Tensor, "B T"] | None = None,
     ) -> Float[Tensor, "B D"]:
-        """Return the vector of each text that the head reads."""
         mask = torch.ones_like(tokens, dtype=torch.bool) if padding is None else padding
         # RoBERTa counts positions by which tokens are padding
         read = {"input_ids": tokens.masked_fill(~mask, self.pad), "attention_mask": mask.long()}
