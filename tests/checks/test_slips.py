@@ -10,6 +10,7 @@ from attnlab.evaluation.comparison import compare
 from attnlab.evaluation.ledger import ledger_notes, split_ledger
 
 
+@pytest.mark.slow
 def test_five_runs_at_boolqs_majority_rate_did_not_learn(tmp_path: Path) -> None:
     gold = ["true"] * 2033 + ["false"] * 1237
     runs = [

@@ -80,6 +80,7 @@ def test_a_job_that_is_not_there_is_named_with_the_nearest(attnlab: Attnlab) -> 
     assert "`attnlab run --list` shows them" in attnlab("run").err
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short_answers")
 def test_a_cell_that_was_run_by_its_command_is_taken_up_by_its_study(
     attnlab: Attnlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -126,6 +127,7 @@ def test_what_is_finished_is_shown_when_its_files_are_gone(
             assert again == (0, shown[job].out, ""), job
 
 
+@pytest.mark.slow
 def test_a_users_attention_is_found_by_a_cell_from_any_folder(
     attnlab: Attnlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -51,6 +51,7 @@ def failed(findings: list[Any]) -> tuple[str, ...]:
     return tuple(finding.check for finding in findings if finding.passed is False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mutant", mutants.DATASETS, ids=lambda mutant: mutant.name)
 def test_a_wrong_data_set_fails_the_checks_that_name_its_bug(mutant: Any) -> None:
     part = grade_dataset(mutants.dataset_with(mutant.steps))

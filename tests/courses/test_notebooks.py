@@ -35,6 +35,7 @@ def test_the_notebooks_are_what_their_sources_give() -> None:
     assert (done.returncode, done.stdout) == (0, "")
 
 
+@pytest.mark.slow
 def test_the_solutions_by_hand_are_right_and_say_what_the_usual_answers_are_worth() -> None:
     coloured = "".join(run_notebook(ATTENTION / "A2S1.ipynb"))  # as in any kernel
     printed = re.sub(r"\x1b\[[0-9;]*m", "", coloured)

@@ -233,6 +233,7 @@ def test_a_killed_successor_resumes_with_the_same_command_and_ends_the_same(
         assert (Path("out") / file).read_bytes() == (Path("undisturbed") / file).read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "call"),
     [("unlink", 1), ("unlink", 3), ("rmdir", 1), ("rename", 1), ("rename", 2)],

@@ -193,6 +193,7 @@ def test_what_is_not_written_yet_is_said(go: Go) -> None:
     assert "is not written yet: Problem 3, 1(b): get the MLM inputs." in err
 
 
+@pytest.mark.slow
 def test_our_files_learn_what_classify_train_learns_with_as_much_arithmetic(
     go: Go, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -259,6 +260,7 @@ def test_code_that_reads_the_table_itself_gets_the_whole_table(
     assert tables[0].num_embeddings == 22
 
 
+@pytest.mark.slow
 def test_a_students_own_slow_module_is_trained_and_learns_what_ours_learns(go: Go) -> None:
     assert go(PROBLEM_2)[0] == 0
     append("mymodel.py", ONE_BY_ONE)
@@ -281,6 +283,7 @@ def test_changed_code_is_another_run(go: Go) -> None:
     assert dev_losses() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [PROBLEM_2, PROBLEM_3])
 @pytest.mark.parametrize("files", ["ours", "any other"])
 def test_a_stopped_training_resumes_exactly(

@@ -117,6 +117,7 @@ def old_characters() -> list[str]:
     return [c for c in characters() if is_old(c)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lowercase", [True, False])
 def test_every_character_is_treated_as_the_library_treats_it(lowercase: bool) -> None:
     known = old_characters()

@@ -34,6 +34,7 @@ def test_wilson_covers_at_its_rate(share: float) -> None:
     assert np.mean(coverage) == pytest.approx(0.95, abs=0.015)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("first", "second"), [(0.6, 0.7), (0.93, 0.97), (0.97, 0.93)])
 def test_the_interval_of_a_difference_covers_at_its_rate(first: float, second: float) -> None:
     """Near 100 %, too, and in both directions."""
@@ -50,6 +51,7 @@ def table(dice: np.random.Generator, seeds: int, luck: float, examples: float) -
     return 0.7 + dice.normal(0, luck, (seeds, 1)) + dice.normal(0, examples, (seeds, 50))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("examples", [0.02, 0.2], ids=["seeds decide", "both matter"])
 @pytest.mark.parametrize("seeds", [2, 3, 5])
 def test_the_interval_over_seeds_and_examples_covers_at_its_rate(
@@ -74,6 +76,7 @@ def test_normal_tails_would_make_few_seeds_look_like_many(monkeypatch: pytest.Mo
     assert inside / rounds < 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", [(2, 2), (3, 3), (1, 3), (1, 5)], ids=str)
 def test_equal_conditions_are_told_apart_no_more_often_than_promised(
     seeds: tuple[int, int],
@@ -127,6 +130,7 @@ def test_scoring_the_drawn_rows_again_gives_the_same(
     assert apart.value == pytest.approx(observed[2] - np.mean(observed[:2]), abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
 def test_each_metrics_interval_covers_at_its_rate(metric: Metric) -> None:
     """The truth is the score of a population from which the examples are drawn."""

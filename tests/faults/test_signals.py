@@ -61,6 +61,7 @@ def worker(parent: int, rank: int) -> int:
     raise AssertionError("no such worker")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
 def test_a_signal_to_one_of_two_processes_stops_both(tmp_path: Path) -> None:
     process = start(tmp_path, processes=2, **LONG)

@@ -85,6 +85,7 @@ def two_runs(root: Path) -> list[Path]:
     return paths
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1400, 400], ids=["desk", "phone"])
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_nothing_is_cut_off_and_figures_have_the_size_of_the_text(
