@@ -191,3 +191,43 @@ def test_the_printed_commands_make_every_file_of_a_submission() -> None:
     assert commands.count("python src/run.py ") == 3 + 4 + 4
     for name in load("collect.py").ARTEFACTS:
         assert re.search(rf"--(writing_params|outputs)_path {re.escape(name)}\b", commands), name
+
+
+@pytest.mark.usefixtures("run")
+def test_knowledge_the_trainers_values_are_those_of_run_py_alone() -> None:
+    """The document prints none of them."""
+
+    def values(function: str, reading: str | None) -> tuple[float, int, float]:
+        options = argparse.Namespace(
+            function=function, variant="vanilla", reading_params_path=reading,
+            to_the_letter=True, seed=0, length="",
+        )  # fmt: skip
+        config = load("src/run.py").hyperparameters(options)
+        assert (config.lr_decay, config.warmup_tokens) == (True, 512 * 20)
+        assert (config.betas, config.weight_decay, config.grad_norm_clip) == ((0.9, 0.95), 0.1, 1.0)
+        return config.max_epochs, config.batch_size, config.learning_rate
+
+    assert values("pretrain", None) == (650, 128, 6e-3)
+    assert values("finetune", None) == (75, 256, 6e-4)
+    assert values("finetune", "vanilla.pretrain.params") == (10, 256, 6e-4)
+
+
+@pytest.mark.usefixtures("run")
+def test_knowledge_2d_does_not_train_on_wiki_txt_which_only_gives_the_characters() -> None:
+    """The document says "train on wiki.txt"."""
+    dataset = load("src/dataset.py")
+    wiki = Path("wiki.txt").read_text(encoding="utf-8")
+    questions = Path(TRAIN).read_text(encoding="utf-8")
+    backwards = "\n".join(line[::-1] for line in wiki.splitlines())
+    first, second = (
+        dataset.NameDataset(dataset.CharCorruptionDataset(text, 128), questions).epoch_rows(0, 0)
+        for text in (wiki, backwards)
+    )
+    assert first == second
+
+
+def test_knowledge_2f_is_printed_with_stray_blanks_which_are_refused(run: Run) -> None:
+    printed = "finetune vanilla wiki.txt -- reading params path vanilla.pretrain.params"
+    code, _, err = run(*printed.split())
+    assert code == 2
+    assert "'-- reading' has a blank in it: write --reading_params_path" in err
