@@ -1,5 +1,6 @@
 """Every tuning method as a run: it is counted, resumes bit for bit, and predicts what it did."""
 
+import io
 from dataclasses import replace
 from pathlib import Path
 
@@ -125,6 +126,19 @@ def test_a_merged_model_opens_in_transformers_with_equal_answers(
         given = torch.tensor([[2, *tokens, words.index("."), 3]])
         likely = theirs(given).logits.detach().softmax(-1)[0]
         assert float(likely.max()) == pytest.approx(row["confidence"], abs=1e-5)
+
+
+def test_what_is_trained_is_said_of_the_whole_model(
+    settings: ClassifySettings, tmp_path: Path
+) -> None:
+    """Not of the one whose table has lost the rows that no text needs."""
+    console = Console(record=True, width=200, file=io.StringIO())
+    settings = replace(settings, tuning=TuningSettings("head"), labels=5)
+    find_job("classify-train").run(settings, place=RunPlace(tmp_path, "run"), console=console)
+    body = sum(value.numel() for n, value in read_bert(Path(settings.model)).tensors.items()
+               if n.startswith("body."))  # fmt: skip
+    total = body + CLASSES * D + CLASSES
+    assert f"5·d + 5 = 125 of {total:,} parameters are trained" in console.export_text()
 
 
 def test_what_cannot_be_tuned_is_refused_before_step_1(

@@ -49,6 +49,7 @@ class FineTuning:
         self.checkpoint = checkpoint.released()
         model, seed = self.classifier.model, settings.training.seed
         self.tuned = apply_tuning(model, settings.tuning, seed=seed)
+        self._said = self.tuned.describe()  # while the model is whole
         self.rows = _rows(self.classifier, texts)
         self._make_table_whole = self._leave_out_unused_rows()
         session.hardware.place(model)  # in the run's precision: what follows compares bits
@@ -85,7 +86,7 @@ class FineTuning:
             parts = sorted({name.rpartition(".")[0] for name in self.fresh})
             what = "new classifier head" if "classifier" in parts else "new layers"
             self.session.say(f"{what}: {self.settings.model} has no {', '.join(parts)}")
-        self.session.say(self.tuned.describe())
+        self.session.say(self._said)
 
     def _masked_stream(self) -> Epochs[TextRow] | None:
         """Return the unlabelled text by step, if there is any."""
