@@ -24,7 +24,7 @@ from attnlab.models.activations import Part, activations, need_memory_for_step
 from attnlab.models.bert import Bert
 from attnlab.models.bert_format import CONFIG
 from attnlab.models.classification import CLASSES, MASKED
-from attnlab.models.compact_embedding import CompactEmbedding
+from attnlab.models.compact_embedding import leave_out_unused
 from attnlab.phases import messages, phase
 from attnlab.randomness import seed_torch
 from attnlab.recipes.classify.classifier import answers_of, check_fits
@@ -96,7 +96,7 @@ class CourseTraining:
                 for split, examples in splits.items()
             }
         self.rows = {split: self._rows(split) for split in texts.eval_splits}
-        self._table: tuple[nn.Module, CompactEmbedding, Tensor] | None = None
+        self._make_table_whole: Callable[[], None] = lambda: None
 
     def _rows(self, split: str) -> Sequence[TextRow]:
         dataset = self.datasets[split]
@@ -142,9 +142,7 @@ class CourseTraining:
         run, texts = self.session.run, self.texts
         with inference(self.model, self.session.hardware):
             predictions = {split: self._answers(split) for split in texts.eval_splits}
-        if self._table:
-            owner, used, whole = self._table
-            used.grow(owner, whole)
+        self._make_table_whole()
         self.model.save_pretrained(str(run.path / MODEL))  # type: ignore[operator]
         _name_classes(run.path / MODEL / CONFIG, texts.classes)
         close_classification(run, texts, predictions, settings=self.settings, state=state)
@@ -158,12 +156,12 @@ class CourseTraining:
         body, first = _body_of(self.model), labelled.rows(0)
         if body is None or first != labelled.rows(1):  # another epoch may bring other tokens
             return
-        used, before = CompactEmbedding.of(first, *self.rows.values()), self._some_answers()
-        whole = used.shrink(body.embeddings)
+        before = self._some_answers()
+        make_whole = leave_out_unused(body.embeddings, first, *self.rows.values())
         if self._some_answers() == before:
-            self._table = body.embeddings, used, whole
+            self._make_table_whole = make_whole
         else:  # the student's code reads the table in a way of its own
-            used.grow(body.embeddings, whole)
+            make_whole()
 
     def _some_answers(self) -> list[dict[str, Any]] | None:
         with inference(self.model, self.session.hardware):

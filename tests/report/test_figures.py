@@ -31,7 +31,7 @@ def texts(figure: Figure) -> list[str]:
 
 def test_a_single_evaluation_is_drawn_as_points_with_their_numbers() -> None:
     figure = curves({"run": ONCE}, per_epoch=None)
-    assert titles(figure) == ["Training loss (nats)", "Accuracy when evaluated (%)"]
+    assert titles(figure) == ["Training loss (nats)", "Accuracy (%)"]
     assert texts(figure) == ["1.50", "25.0", "50.0"]
     assert [tick.get_text() for tick in figure.axes[1].get_xticklabels()] == ["dev", "train"]
     assert all(len(line.get_xdata()) == 1 for line in figure.axes[1].lines)

@@ -6,7 +6,7 @@ clearing, clipping and moving it in every step. Tokens keep their numbers, so no
 know. A head that scores all tokens gives every row a gradient; with one, the table stays whole.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -45,6 +45,13 @@ class CompactEmbedding:
         table = whole.to(learned, copy=True)
         table[torch.from_numpy(self.ids)] = learned
         owner.words = _frozen_like(words, nn.Embedding(len(table), table.shape[1], _weight=table))
+
+
+def leave_out_unused(owner: nn.Module, *texts: Sequence[TextRow]) -> Callable[[], None]:
+    """Keep only the tokens of these texts in a table, until what is returned is called."""
+    used = CompactEmbedding.of(*texts)
+    whole = used.shrink(owner)
+    return lambda: used.grow(owner, whole)
 
 
 class CompactTable(nn.Embedding):

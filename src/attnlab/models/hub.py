@@ -7,6 +7,7 @@ sizes are translated here and nowhere else. transformers is loaded when a model 
 import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
@@ -153,7 +154,11 @@ class HubCheckpoint:
         return None if rows is None else int(rows) - (family.position_offset if family else 0)
 
     def read_tokenizer(self) -> HubTokenizer:
-        """Read how texts become tokens; refuse a tokenizer of another model."""
+        """Read how texts become tokens, once; refuse a tokenizer of another model."""
+        return self._tokenizer
+
+    @cached_property
+    def _tokenizer(self) -> HubTokenizer:
         return read_hub_tokenizer(self.folder, self.config)
 
     def need_memory(self) -> None:

@@ -77,15 +77,15 @@ def _panels(logged: set[str]) -> dict[str, list[str]]:
     )
     panels = {
         "Training loss (nats)": ["loss"],
-        f"Loss {_where(losses)} (nats)": losses,
-        f"Accuracy {_where(accuracies)} (%)": accuracies,
+        f"Loss{_where(losses)} (nats)": losses,
+        f"Accuracy{_where(accuracies)} (%)": accuracies,
     }
     return {title: keys for title, keys in panels.items() if keys}
 
 
 def _where(keys: Sequence[str]) -> str:
     """Name the split of a panel that shows only one; of several, its legend names each."""
-    return f"on {_split(keys[0])}" if len(keys) == 1 else "when evaluated"
+    return f" on {_split(keys[0])}" if len(keys) == 1 else ""
 
 
 def _points(

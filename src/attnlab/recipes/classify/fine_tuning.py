@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from attnlab.data.epochs import Epochs, rows_per_batch
+from attnlab.data.epochs import Epochs
 from attnlab.data.text_batches import TextRow
 from attnlab.data.text_tokenizer import MaskingTokenizer
 from attnlab.models.activations import Part, need_memory_for_step
 from attnlab.models.classification import Classification
-from attnlab.models.compact_embedding import CompactEmbedding
+from attnlab.models.compact_embedding import leave_out_unused
 from attnlab.models.encoder import EncoderCheckpoint
 from attnlab.phases import phase
 from attnlab.recipes.classify.classifier import Classifier, check_fits, new_classifier, predicted
@@ -61,16 +61,14 @@ class FineTuning:
         owner = self.classifier.model.table_owner()
         if owner is None or self.texts.unlabelled:  # a head that scores every token needs them all
             return lambda: None
-        used = CompactEmbedding.of(*self.rows.values())
-        whole = used.shrink(owner)
-        return lambda: used.grow(owner, whole)
+        return leave_out_unused(owner, *self.rows.values())
 
     def task(self) -> Classification | HeadTraining:
         """Return what the loop trains."""
         self._say_what_is_trained()
-        labelled = labelled_stream(self.rows["train"], self.settings)
         if self.tuned.method == "head" and self.classifier.model.is_cut:
             return self._head_training()
+        labelled = labelled_stream(self.rows["train"], self.settings)
         masked = self._masked_stream()
         self._need_memory(labelled, masked)
         return Classification(
@@ -102,9 +100,7 @@ class FineTuning:
         self._features = {
             split: encode_once(model, rows, self.session) for split, rows in self.rows.items()
         }
-        rows, settings = self._features["train"], self.settings
-        size, seed = rows_per_batch(settings.batch_size), settings.training.seed
-        stream = Epochs(lambda _: rows, size=size, seed=seed)
+        stream = labelled_stream(self._features["train"], self.settings)
         return HeadTraining(model, stream, evaluate=self._evaluate)
 
     def _answers(self, split: str) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from attnlab.data.epochs import Epochs, rows_per_batch
+from attnlab.data.epochs import Epochs, Row, rows_per_batch
 from attnlab.data.masking import block_rows, line_rows, mask_tokens
 from attnlab.data.text_batches import TextRow
 from attnlab.data.text_tokenizer import MaskingTokenizer
@@ -11,8 +11,8 @@ from attnlab.randomness import rng
 from attnlab.recipes.classify.settings import ClassifySettings, MaskedSettings
 
 
-def labelled_stream(rows: Sequence[TextRow], settings: ClassifySettings) -> Epochs[TextRow]:
-    """Return the labelled texts by step."""
+def labelled_stream(rows: Sequence[Row], settings: ClassifySettings) -> Epochs[Row]:
+    """Return the labelled texts, or what a frozen body made of them, by step."""
     size, seed = rows_per_batch(settings.batch_size), settings.training.seed
     return Epochs(lambda _: rows, size=size, seed=seed)
 
