@@ -26,10 +26,10 @@ TRAINING = TrainingSettings(
 )
 
 
-def settings_of(kind: str, folder: Path, *, dropout: float = 0.1) -> ClassifySettings:
-    data = write_reviews(folder / "reviews", train=40, dev=20)
+def settings_of(kind: str, folder: Path, *, rows: int = 40, **model: float) -> ClassifySettings:
+    data = write_reviews(folder / "reviews", train=rows, dev=rows // 2)
     return ClassifySettings(
-        model=str(write_small_hub(folder / "model", kind, dropout=dropout)),
+        model=str(write_small_hub(folder / "model", kind, **({"dropout": 0.1} | model))),
         train=str(data / "train.csv"),
         dev=str(data / "dev.csv"),
         max_len=24,
@@ -74,11 +74,12 @@ def test_a_stopped_run_goes_on_to_the_same_weights_and_predicts_what_it_predicte
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", FAMILIES)
 def test_it_learns_the_word_that_tells(kind: str, tmp_path: Path) -> None:
-    settings = settings_of(kind, tmp_path, dropout=0.0)
-    longer = replace(TRAINING, length="100 steps", evaluate_every=25)
+    """Twelve numbers a token start too close together with the usual 0.02, and may never part."""
+    settings = settings_of(kind, tmp_path, rows=200, dropout=0.0, initializer_range=0.3)
+    longer = replace(TRAINING, length="150 steps", evaluate_every=25)
     run = trained(replace(settings, training=longer), tmp_path, "run")
     score = run.record["scores"]["dev"]
-    assert score["interval"][0] > score["baseline"]["value"] == 0.2
+    assert score["interval"][0] > 0.5 > score["baseline"]["value"] == 0.2
 
 
 def test_masked_text_and_rows_that_are_too_long_are_refused_before_step_1(tmp_path: Path) -> None:
