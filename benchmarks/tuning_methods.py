@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from rich.console import Console
 
 from attnlab.evaluation.comparison import compare
-from attnlab.evaluation.significance import mcnemar
+from attnlab.evaluation.significance import holm, mcnemar
 from attnlab.recipes.classify.settings import ClassifySettings
 from attnlab.recipes.jobs import find_job
 from attnlab.report.epochs import epochs_of
@@ -90,12 +90,15 @@ def trained(settings: ClassifySettings, name: str, console: Console) -> Run:
     return find_job("classify-train").run(settings, place=RunPlace(RUNS, name), console=console)
 
 
+def right(run: Run) -> list[bool]:
+    """Say for each question of dev whether it was answered rightly."""
+    return [row["prediction"] == row["gold"] for row in run.predictions("dev")]
+
+
 def as_majority(run: Run) -> float:
     """Return the p-value of "as often right as always giving the most frequent answer"."""
-    rows = run.predictions("dev")
     answer = run.record["scores"]["dev"]["baseline"]["answer"]
-    right = [row["prediction"] == row["gold"] for row in rows]
-    return mcnemar([row["gold"] == answer for row in rows], right)
+    return mcnemar([row["gold"] == answer for row in run.predictions("dev")], right(run))
 
 
 def compare_methods(task: str, methods: Sequence[Method], console: Console) -> None:
@@ -108,9 +111,10 @@ def compare_methods(task: str, methods: Sequence[Method], console: Console) -> N
         for method in methods
     }
     every = [run for group in runs.values() for run in group]
-    comparison = compare(every, split="dev")
-    standing = {one.name: one.group for one in comparison.standings}
-    found = {}
+    comparison = compare(every, split="dev", all_pairs=False)
+    one_seed = [mcnemar(right(runs["full"][0]), right(group[0])) for group in runs.values()]
+    as_full = dict(zip(runs, [1.0, *holm(one_seed[1:])], strict=True))
+    found: dict[str, dict[str, Any]] = {}
     for method, condition in zip(methods, comparison.conditions, strict=True):
         group = runs[method.name]
         assert {run.name for run in group} == set(condition.runs)
@@ -121,7 +125,7 @@ def compare_methods(task: str, methods: Sequence[Method], console: Console) -> N
             "trained": group[0].record["n_trainable"],
             "seconds": sum(run.record["training_seconds"] for run in group) / len(group),
             "p_as_majority": [as_majority(run) for run in group],
-            "standing": standing[condition.name],
+            "p_as_full_seed_0": as_full[method.name],
             "lr": method.lr,
             "epochs": method.epochs,
         }
@@ -129,7 +133,8 @@ def compare_methods(task: str, methods: Sequence[Method], console: Console) -> N
         low, high = one["interval"]
         print(
             f"{name:7} {one['value']:.1%} [{low:.1%}, {high:.1%}] {one['trained']:>10,} trained,"
-            f" {one['seconds']:.0f} s, {one['standing']}"
+            f" {one['seconds']:.0f} s; as full: p = {one['p_as_full_seed_0']:.2g}, as majority:"
+            f" p = {max(one['p_as_majority']):.2g}"
         )
     write_result(
         f"tuning_{task}",
@@ -140,6 +145,7 @@ def compare_methods(task: str, methods: Sequence[Method], console: Console) -> N
             "methods": found,
             "majority": every[0].record["scores"]["dev"]["baseline"]["value"],
             "n": comparison.n,
+            "verdicts": [pair.verdict for pair in comparison.pairs],
             "threads": sorted({run.record["resolved"]["threads"] for run in every}),
             "precision": sorted({run.record["resolved"]["hardware"]["precision"] for run in every}),
         },
