@@ -8,10 +8,10 @@ import threading
 from pathlib import Path
 
 import pytest
-from jaxtyping import install_import_hook
 
-# From here on, every annotated function of attnlab checks its arguments and their shapes.
-hook = install_import_hook("attnlab", "typecheck.checked")
+from typecheck import check_package
+
+check_package("attnlab")
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
