@@ -21,6 +21,7 @@ def pytest_configure() -> None:
     os.environ["ATTNLAB_CACHE"] = tempfile.mkdtemp(prefix="attnlab-test-cache-")
     for name in ("ATTNLAB_ASSETS", "ATTNLAB_RUNS", "ATTNLAB_DEBUG", "RANK", "WORLD_SIZE"):
         os.environ.pop(name, None)
+    os.fsync = lambda _: None  # nobody pulls the plug on a test; the faults' processes have it
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         # as in a shell's background, where commands that tests interrupt would never end
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -99,7 +99,9 @@ def test_pairs_are_typed_or_piped_with_a_tab(
     type_in(monkeypatch, "the food\n")
     done = attnlab(*PREDICT, "p", "-")
     assert done.code == 2
-    assert "standard input, line 1: p classifies pairs of texts: put a tab" in flowing(done.err)
+    assert "line 1: p classifies pairs of texts, but the line has 0 tabs. Put one" in flowing(
+        done.err
+    )
     done = attnlab(*PREDICT, "p", "--text", "the food")
     assert "give one --pair for each --text, not 0 for 1" in flowing(done.err)
 
@@ -180,7 +182,7 @@ def write_rows(path: Path, rows: Sequence[dict[str, str]]) -> None:
         ("c", "-", "good\n".encode("utf-16"), "standard input, line 1: the bytes ff fe at offset"),
         ("c", "-", b"good\nb\0ad\n", "standard input, line 2: there is a NUL byte at offset 6"),
         ("p", "-", b"a\tb\n\t\na\tb\tc\n", "standard input, line 2: the text is empty. 1 more of 3"
-         " records cannot be used: line 3 (p classifies pairs of texts)."),
+         " records cannot be used: line 3 (p classifies pairs of texts, but the line has 2 tabs)."),
     ],
     ids=lambda value: value if isinstance(value, str) and len(value) < 10 else "",
 )  # fmt: skip

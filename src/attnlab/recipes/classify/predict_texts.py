@@ -63,9 +63,9 @@ class TextSession:
     def _example_of_line(self, place: str, line: str) -> Example:
         if not self.has_pairs:
             return _example(place, line, None)
-        if line.count("\t") != 1:
-            reason = f"{self.run.name} classifies pairs of texts"
-            raise BadRecordError(place, reason, ": put a tab between the two, and no other tab.")
+        if (tabs := line.count("\t")) != 1:
+            reason = f"{self.run.name} classifies pairs of texts, but the line has {tabs} tabs"
+            raise BadRecordError(place, reason, ". Put one tab between the two.")
         return _example(place, *line.split("\t"))
 
     def _predict(self, examples: Sequence[Example]) -> list[dict[str, Any]]:
