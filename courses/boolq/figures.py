@@ -24,7 +24,7 @@ from attnlab.cli.course import run_command
 from attnlab.errors import UserError
 from attnlab.report.epochs import epochs_of
 from attnlab.report.figure_output import as_png
-from attnlab.report.figures import COLORS, STYLE
+from attnlab.report.figures import COLORS, INK, STYLE
 from attnlab.runs.directory import Run
 from attnlab.runs.files import replace_file
 from attnlab.runs.lookup import find_run
@@ -99,16 +99,17 @@ def _draw_scores(axis: Axes, runs: Sequence[Run]) -> None:
     for number, split in enumerate(splits):
         for place, (run, color) in enumerate(zip(runs, COLORS, strict=False)):
             score = run.record["scores"][split]
-            value, (low, high) = 100 * score["value"], (100 * end for end in score["interval"])
+            value, guess = 100 * score["value"], 100 * score["baseline"]["value"]
+            low, high = (100 * end for end in score["interval"])
             x = place + width * (number - (len(splits) - 1) / 2)
             axis.bar(x, value, 0.9 * width, color=color, alpha=1 if split == "test" else 0.5)
-            axis.errorbar(x, value, [[value - low], [high - value]], color="#1a1b1c", capsize=3)
-    majority = 100 * runs[0].record["scores"][splits[-1]]["baseline"]["value"]
-    axis.axhline(majority, color="#1a1b1c", linestyle=":")
+            axis.errorbar(x, value, [[value - low], [high - value]], color=INK, capsize=3)
+            always = axis.hlines(guess, x - width / 2, x + width / 2, color=INK, linestyle=":")
     axis.set_xticks(range(len(runs)), [run.name for run in runs], rotation=20)
-    axis.set_ylim(0, 102)
-    names = " (light) and ".join(splits)
-    axis.set_title(f"Accuracy on {names} (%); dotted: majority")
+    axis.set_ylim(0, 118)
+    axis.set_yticks(range(0, 101, 20))
+    axis.legend([always], ["always the more frequent answer"], loc="upper left")
+    axis.set_title(f"Accuracy on {' (light) and '.join(splits)} (%)")
 
 
 def _write(figure: Figure, path: Path) -> None:
