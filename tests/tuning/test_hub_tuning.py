@@ -1,17 +1,13 @@
 """Tuning models of transformers: the same methods, counted, and equal to peft's."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
+from hub_models import TOKENS, new_model, tuned
 
 from attnlab.errors import UserError
-from attnlab.models.encoder import open_checkpoint
-from attnlab.models.hub import FAMILIES, HubClassifier
-from attnlab.tuning.settings import TuningSettings
-from attnlab.tuning.tuned import Tuned, apply_tuning
-from small_hub import write_small_hub
+from attnlab.models.hub_classifier import FAMILIES
 
 peft = pytest.importorskip("peft")
 
@@ -24,19 +20,6 @@ TARGETS = {
 }
 
 
-def new_model(kind: str, folder: Path) -> HubClassifier:
-    torch.manual_seed(1)
-    model, _ = open_checkpoint(write_small_hub(folder, kind)).new_model(
-        ["no", "yes"], pooler=False, fills_in=False
-    )
-    assert isinstance(model, HubClassifier)
-    return model.double().eval()
-
-
-def tuned(model: HubClassifier, name: str, **options: Any) -> Tuned:
-    return apply_tuning(model, TuningSettings(name, options), seed=0)
-
-
 @pytest.mark.parametrize("kind", FAMILIES)
 def test_the_formula_is_what_the_model_has(kind: str, tmp_path: Path) -> None:
     attentions = 3 * L if kind == "t5" else L
@@ -44,12 +27,34 @@ def test_the_formula_is_what_the_model_has(kind: str, tmp_path: Path) -> None:
     lora = tuned(new_model(kind, tmp_path / "l"), "lora", rank=4)
     assert lora.n_trainable == 4 * attentions * 4 * D + HEAD
     assert str(lora.trainable.count) == "4·L·r·d + d² + 3·d + 2"
+    prompt = tuned(new_model(kind, tmp_path / "p"), "prompt", length=5)
+    assert (str(prompt.trainable.count), prompt.n_trainable) == (
+        "P·d + d² + 3·d + 2",
+        5 * D + HEAD,
+    )
+    prefix = tuned(new_model(kind, tmp_path / "q"), "prefix", length=5)
+    assert str(prefix.trainable.count) == "2·L·P·d + d² + 3·d + 2"
+    assert prefix.n_trainable == 2 * attentions * 5 * D + HEAD
     full = tuned(new_model(kind, tmp_path / "f"), "full")
     assert full.n_trainable == sum(p.numel() for p in full.model.parameters())
     tuned(new_model(kind, tmp_path / "i"), "ia3", targets=["key", "value"])
     if kind != "t5":
         tuned(new_model(kind, tmp_path / "b"), "bitfit")
         tuned(new_model(kind, tmp_path / "d"), "ia3")
+
+
+def test_heads_that_are_not_as_wide_as_the_model_are_counted_by_their_own_width(
+    tmp_path: Path,
+) -> None:
+    """As in flan-t5-small: 6 heads of width 64 in a model of width 512."""
+    h, attentions = 3 * 5, 3 * L
+    lora = tuned(new_model("t5", tmp_path / "l", d_kv=5), "lora", rank=4)
+    assert str(lora.trainable.count) == "2·L·r·d + 2·L·r·h + d² + 3·d + 2"
+    assert lora.n_trainable == 2 * attentions * 4 * (D + h) + HEAD
+    prefix = tuned(new_model("t5", tmp_path / "p", d_kv=5), "prefix", length=4)
+    assert prefix.n_trainable == 2 * attentions * 4 * h + HEAD
+    assert prefix.model(TOKENS["t5"], torch.zeros_like(TOKENS["t5"])).isfinite().all()
+    tuned(new_model("t5", tmp_path / "i", d_kv=5), "ia3", targets=["key", "value", "proj"])
 
 
 @pytest.mark.parametrize("kind", FAMILIES)
@@ -70,9 +75,7 @@ def test_lora_is_pefts_in_scores_and_gradients(kind: str, tmp_path: Path) -> Non
     for name, parameter in mine.items():
         parameter.data = torch.randn(parameter.shape, generator=generator).double()
         pairs[name].data.copy_(parameter.data)
-    tokens = torch.tensor([[0, 9, 8, 7, 2], [0, 5, 2, 1, 1]])
-    if kind == "t5":
-        tokens = torch.tensor([[9, 8, 7, 6, 1], [5, 6, 1, 0, 0]])
+    tokens = TOKENS[kind]
     mask, types = tokens != ours.pad, torch.zeros_like(tokens)
     scores = [model(tokens, types, mask) for model in (ours, theirs)]
     torch.testing.assert_close(*scores, atol=1e-12, rtol=0)
@@ -84,13 +87,13 @@ def test_lora_is_pefts_in_scores_and_gradients(kind: str, tmp_path: Path) -> Non
 
 
 def test_what_has_no_meaning_there_is_refused_with_the_reason(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="needs attention that takes keys and values from outside"):
-        tuned(new_model("roberta", tmp_path / "r"), "prefix")
     with pytest.raises(UserError, match="trains biases, but the model has none"):
         tuned(new_model("t5", tmp_path / "t"), "bitfit")
     with pytest.raises(UserError, match="as its down projection T5Attention has none"):
         tuned(new_model("t5", tmp_path / "u"), "ia3")
-    with pytest.raises(UserError, match=r"acts on linear layers .* of an untested kind"):
-        tuned(new_model("electra", tmp_path / "e"), "lora")
+    for method in ("lora", "ia3", "prompt", "prefix"):
+        message = rf"'{method}' acts inside the layers, .* of an untested kind \(ElectraFor"
+        with pytest.raises(UserError, match=message):
+            tuned(new_model("electra", tmp_path / method), method)
     with pytest.raises(UserError, match="'head' trains a new classifier"):
         tuned(new_model("electra", tmp_path / "f"), "head")
