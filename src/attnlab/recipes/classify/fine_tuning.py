@@ -20,7 +20,7 @@ from attnlab.recipes.classify.closing import (
 from attnlab.recipes.classify.settings import MODEL, ClassifySettings
 from attnlab.recipes.classify.streams import labelled_stream, masked_stream
 from attnlab.recipes.classify.texts import ClassifyTexts
-from attnlab.recipes.classify.tuned_model import write_tuned
+from attnlab.recipes.classify.tuned_model import export_note, write_tuned
 from attnlab.runs.shapes import shown
 from attnlab.training.inference import inference
 from attnlab.training.loop import TrainingState
@@ -153,6 +153,8 @@ class FineTuning:
             self.session.say(overfitting_verdict(predictions["dev"], steps=state.step))
         self._make_table_whole()
         write_tuned(tuned, self.checkpoint, run.path / MODEL, classes=texts.classes)
+        if note := export_note(tuned):
+            self.session.say(note)
         close_classification(
             run,
             texts,
