@@ -75,7 +75,7 @@ def test_modernbert_and_deberta_are_refused_with_the_reason(kind: str) -> None:
         )
     with pytest.raises(ValueError, match="does not support past key values"):
         with_prefix(theirs)(input_ids=TOKENS["distilbert"])
-    with pytest.raises(UserError, match=r"'prefix' acts inside the layers, .* untested kind"):
+    with pytest.raises(UserError, match=r"'prefix' must know where .* is of an untested kind"):
         tuned(HubClassifier(net, pad=0, reads_types=False), "prefix")
 
 

@@ -93,7 +93,7 @@ class ModelParts:
 
     def linears(self, role: Role, *, method: str) -> Iterator[tuple[str, nn.Linear]]:
         """Give the name and module of a projection in every layer; refuse a model without."""
-        self._need_known_layers(method)
+        self.need_known_layers(method)
         for layer in self.layers:
             name = f"{layer}.{self.roles.get(role, role)}"
             parent, _, last = name.rpartition(".")
@@ -125,7 +125,7 @@ class ModelParts:
 
     def need_prefix_support(self, method: str, reason: str) -> None:
         """Refuse a model whose attention takes no keys and values besides those of its tokens."""
-        self._need_known_layers(method)
+        self.need_known_layers(method)
         for layer in self.layers if self.is_ours else ():
             attention = type(self.model.get_submodule(f"{layer}.attn"))
             if "prefix" not in supports_of(attention):
@@ -135,11 +135,12 @@ class ModelParts:
                     f" {', '.join(supporting('prefix'))}."
                 )
 
-    def _need_known_layers(self, method: str) -> None:
+    def need_known_layers(self, method: str) -> None:
+        """Refuse a model of transformers of which only the whole is known."""
         if not self.layers:
             raise UserError(
-                f"tuning {method!r} acts inside the layers, and where these are is not known for a"
-                f" model of an untested kind ({type(self.model.net).__name__}). Try 'full'."
+                f"tuning {method!r} must know where a model has its layers and its head, and a"
+                f" {type(self.model.net).__name__} is of an untested kind. Try 'full'."
             )
 
 
