@@ -18,6 +18,12 @@ TARGETS = {
     "distilbert": ["q_lin", "v_lin"],
     "t5": ["q", "v"],
 }
+IA3_TARGETS = {
+    "roberta": (r".*(self\.(key|value)|layer\.\d+\.output\.dense)", r".*layer\.\d+\.output\.dense"),
+    "distilbert": (["k_lin", "v_lin", "lin2"], ["lin2"]),
+    "t5": (["k", "v"], []),
+}
+"""What peft calls keys, values and the inside of the MLP, and which of them it scales before."""
 
 
 @pytest.mark.parametrize("kind", FAMILIES)
@@ -84,6 +90,33 @@ def test_lora_is_pefts_in_scores_and_gradients(kind: str, tmp_path: Path) -> Non
     for name, parameter in mine.items():
         assert parameter.grad is not None
         torch.testing.assert_close(parameter.grad, pairs[name].grad, atol=1e-12, rtol=0)
+
+
+@pytest.mark.parametrize("kind", FAMILIES)
+def test_ia3_is_pefts_in_scores_and_gradients(kind: str, tmp_path: Path) -> None:
+    ours, theirs = (new_model(kind, tmp_path / name) for name in ("ours", "theirs"))
+    targets, inside = IA3_TARGETS[kind]
+    tuned(ours, "ia3", targets=["key", "value", "down"] if inside else ["key", "value"])
+    config = peft.IA3Config(target_modules=targets, feedforward_modules=inside)
+    peft.inject_adapter_in_model(config, theirs.net)
+    theirs.double()
+    there = dict(theirs.named_parameters())
+    generator, pairs = torch.Generator().manual_seed(2), []
+    for name, parameter in ours.named_parameters():
+        if name.endswith(".gain"):
+            parameter.data = torch.randn(parameter.shape, generator=generator).double()
+            pairs.append((parameter, there[name.replace(".gain", ".ia3_l.default")]))
+            pairs[-1][1].data.copy_(parameter.data.view_as(pairs[-1][1]))
+    assert len(pairs) == sum("ia3_l" in name for name in there)
+    tokens = TOKENS[kind]
+    scores = [
+        model(tokens, torch.zeros_like(tokens), tokens != ours.pad) for model in (ours, theirs)
+    ]
+    torch.testing.assert_close(*scores, atol=1e-12, rtol=0)
+    for one in scores:
+        one.square().sum().backward()
+    for mine, other in pairs:
+        torch.testing.assert_close(mine.grad, other.grad.view_as(mine), atol=1e-12, rtol=0)
 
 
 def test_what_has_no_meaning_there_is_refused_with_the_reason(tmp_path: Path) -> None:
