@@ -11,7 +11,7 @@ NOTEBOOK_READY := .venv/.notebook-ready
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-precision test-slow bench equal architecture courses course-knowledge course-attention course-yelp handout-knowledge handout-attention handout-yelp notebook results docs clean
+.PHONY: help setup demo check test test-precision test-slow bench equal architecture courses course-knowledge course-attention course-yelp course-boolq handout-knowledge handout-attention handout-yelp notebook results docs clean
 
 help:  ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F '\t' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -67,6 +67,9 @@ course-knowledge: $(READY)  ## run every command of the knowledge course on a sm
 
 course-attention: $(READY)  ## run the attention course: its notebooks, every question, the handout and its grader
 	PATH="$(CURDIR)/$(BIN):$$PATH" courses/attention/walk_through.sh runs/course-attention
+
+course-boolq: $(READY)  ## run every command of the BoolQ course on few questions; TINY=1: about two minutes, FULL=1: all
+	PATH="$(CURDIR)/$(BIN):$$PATH" courses/boolq/walk_through.sh runs/course-boolq
 
 handout-knowledge: $(READY)  ## write what a student of the knowledge course gets: make handout-knowledge FOLDER=handout/knowledge
 	$(BIN)/python courses/handout.py knowledge $(or $(FOLDER),handout/knowledge)
