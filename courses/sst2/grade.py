@@ -50,18 +50,19 @@ TITLES = {
 def grade(folder: Path, limits: Limits) -> list[Part]:
     """Grade the notebook, and what it recorded."""
     file, note = chosen_notebook(folder, NAME, ASSIGNMENT.wanted)
+    assert file is not None  # or the folder is no submission
     findings, notes = results.grade(folder)
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         toy.write(place)
         asked = {"kind": "all", "folder": name, "model": str(place / toy.MODEL)}
         asked |= {**batches.request(), **training.request()}
-        answer = sandbox.ask(probe, file, asked, limits) if file else ({"fatal": note}, {})
+        answer = sandbox.ask(probe, file, asked, limits)
         steps = {"1 dataset": batches.STEP_1, "2 loaders": batches.STEP_2}
         steps |= training.checks_of(place, answer[1])
         found = {part: batches.judged(answer[0], checks) for part, checks in steps.items()}
     found["5 test"] = findings
-    first = {"1 dataset": [note] if file and note else [], "5 test": notes}
+    first = {"1 dataset": [note] if note else [], "5 test": notes}
     return [
         Part(part, TITLES[part], found[part], of, shared=len(found[part]) > 1,
              notes=first.get(part, []))

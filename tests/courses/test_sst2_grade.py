@@ -98,9 +98,8 @@ def test_a_usual_mistake_is_caught_by_name(mistake: Any, right: Path, grade: Gra
     assert (first["part"], first["check"]) == (mistake.part, mistake.check)
     assert first["passed"] is False
     assert mistake.said in first["seen"]
-    if mistake.name != "a misspelt file":
-        elsewhere = {(f["part"], f["check"]) for f in others if f["part"] != mistake.part}
-        assert elsewhere <= {("4 main loop", "learns")}
+    elsewhere = {(f["part"], f["check"]) for f in others if f["part"] != mistake.part}
+    assert elsewhere <= {("4 main loop", "learns")}
 
 
 def test_every_check_has_a_mistake_that_it_catches() -> None:
@@ -179,6 +178,14 @@ WRITTEN = {
     "Step 5": "test_loss, test_accuracy = evaluation(model, test_loader)",
 }
 """What a student writes into the handout, who does not know how we did it."""
+
+
+def test_a_misspelt_file_is_no_submission(right: Path, grade: Grade) -> None:
+    (right / "A2S3.py").rename(right / "A2S3-final.ipynb")
+    code, _, error = grade(right)
+    assert code == 2
+    assert "holds no A2S3.ipynb or A2S3.py" in error
+    assert "Did you mean 'A2S3-final.ipynb'?" in error
 
 
 @pytest.mark.slow

@@ -172,7 +172,7 @@ def judged(said: Said, checks: Sequence[Check]) -> list[Finding]:
     for name, task, wanted, verdict in checks:
         why = said.get("fatal") or said["failures"].get(task)
         if why and why in blamed:
-            findings.append(not_judged(name, wanted, why))
+            findings.append(not_judged(name, wanted, "it does not run"))
         elif why:
             blamed.add(why)
             findings.append(judge(name, wanted, why, ""))

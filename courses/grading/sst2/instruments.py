@@ -1,6 +1,6 @@
 """What a submission's code is run on in the place of its other parts, and what watches it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -104,6 +104,14 @@ def watch(model: nn.Module) -> list[tuple[bool, bool]]:
 
     model.register_forward_pre_hook(note)
     return seen
+
+
+def values_of(found: Any, n: int, what: str) -> Sequence[Any]:
+    """Return what a function returned, if it is as many values as are asked for."""
+    if not isinstance(found, tuple | list) or len(found) != n:
+        seen = f"{len(found)} values" if isinstance(found, tuple) else f"a {type(found).__name__}"
+        raise UserError(f"it returns {seen}: return {what}")
+    return found
 
 
 def flat(model: nn.Module) -> np.ndarray:

@@ -3,6 +3,7 @@
 Every part of it runs by itself: what the others return is put in its place.
 """
 
+import contextlib
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -25,6 +26,7 @@ from grading.sst2.instruments import (
     known_loader,
     rows_of,
     small_model,
+    values_of,
     watch,
 )
 
@@ -46,7 +48,8 @@ def run_all(file: Path, request: Mapping[str, Any]) -> Answer:
         module = load_submission(file, set(WANTED))
     except UserError as error:
         return {"fatal": str(error).replace(str(file), file.name)}, {}
-    return Recorder(module, file.name, request).record()
+    with contextlib.chdir(folder):  # whoever keeps weights in a file finds room there
+        return Recorder(module, file.name, request).record()
 
 
 class Recorder:
@@ -115,8 +118,11 @@ class Recorder:
         sizes = self.request["sizes"]
         splits = [Rows([100 * k + i for i in range(n)]) for k, n in enumerate(sizes)]
         with patch.multiple(self.module, create=True, SST2Dataset=Rows):
-            made = list(self.module.make_loaders(*splits, self.request["batch_size"], 0))
-            workers = list(self.module.make_loaders(*splits, self.request["batch_size"], 2))
+            make, size = self.module.make_loaders, self.request["batch_size"]
+            made = values_of(
+                make(*splits, size, 0), 3, "the DataLoaders of train, validation, test"
+            )
+            workers = make(*splits, size, 2)
         epochs = [[[rows_of(batch) for batch in loader] for _ in range(2)] for loader in made]
         return {"epochs": epochs, "workers": [loader.num_workers for loader in workers]}
 
@@ -133,7 +139,8 @@ class Recorder:
         """Evaluate known batches; the model starts in training mode."""
         model, loader = self.model().train(), known_loader(self.request["rows"])
         before, modes = flat(model), watch(model)
-        loss, accuracy = (float(value) for value in self.module.evaluation(model, loader))
+        found = self.module.evaluation(model, loader)
+        loss, accuracy = map(float, values_of(found, 2, "the mean loss and the accuracy"))
         return {
             "training": [mode for mode, _ in modes],
             "gradients": [gradients for _, gradients in modes],

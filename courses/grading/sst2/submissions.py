@@ -12,7 +12,7 @@ from typing import Any
 
 from markers import complete
 
-from grading.mistakes import Mistake, rename, replace
+from grading.mistakes import Mistake, replace
 from grading.probing import COURSES
 from grading.sst2.results import FILE
 
@@ -150,6 +150,8 @@ EVALUATION = (
             "gradients are recorded"),
     SAME("it trains", COUNT, COUNT + line("list(model.parameters())[0].data.add_(1e-3)", 3),
          "the parameters change"),
+    IN_EVALUATION("only the accuracy", END, END.replace("loss_sum / n, n_right / n", "n_right / n"),
+                  "it returns a float: return the mean loss and the accuracy"),
     LOSS("loss averaged over batches", SUM_LOSS + RIGHT + COUNT + END,
          SUM_LOSS.replace(" * len(labels)", "") + RIGHT + COUNT
          + END.replace("loss_sum / n", "loss_sum / len(loader)"),
@@ -208,8 +210,6 @@ RESULTS = (
             "it says epoch 3, but epoch 2 is best on validation"),
     Mistake("an accuracy that cannot be", records(test_accuracy=0.9333), TEST, "record",
             "no number of 692 sentences is 0.9333"),
-    Mistake("a misspelt file", rename(CODE, "A2S3-final.py"), "1 dataset", "length",
-            "there is no A2S3.ipynb and no A2S3.py. Did you mean 'A2S3-final.py'?"),
 )  # fmt: skip
 ALL = (*DATASET, *LOADERS, *TRAINING, *EVALUATION, *MAIN_LOOP, *RESULTS)
 
