@@ -20,8 +20,8 @@ POINTS = {
 }  # fmt: skip
 Grade = Callable[..., tuple[int, str, str]]
 QUICK = (
-    "no mask", "no truncation", "all shuffled", "no zero_grad", "accuracy averaged over batches",
-    "the test set chooses", "no copy of the weights", "training a copy",
+    "no mask", "all shuffled", "no zero_grad", "accuracy averaged over batches",
+    "the test set chooses", "training a copy",
 )  # fmt: skip
 """One mistake of each kind; the others take a minute."""
 
