@@ -11,7 +11,7 @@ NOTEBOOK_READY := .venv/.notebook-ready
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-precision test-slow bench equal architecture courses course-knowledge course-attention course-yelp course-boolq handout-knowledge handout-attention handout-yelp notebook results docs clean
+.PHONY: help setup demo check test test-precision test-slow bench equal architecture courses course-knowledge course-attention course-yelp course-boolq course-sst2 handout-knowledge handout-attention handout-yelp handout-sst2 notebook results docs clean
 
 help:  ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F '\t' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -71,6 +71,9 @@ course-attention: $(READY)  ## run the attention course: its notebooks, every qu
 course-boolq: $(READY)  ## run every command of the BoolQ course on few questions; TINY=1: about two minutes, FULL=1: all
 	PATH="$(CURDIR)/$(BIN):$$PATH" courses/boolq/walk_through.sh runs/course-boolq
 
+course-sst2: $(READY)  ## run the sst2 course: its notebook on a subset, the handout and its grader; TINY=1: about a minute
+	PATH="$(CURDIR)/$(BIN):$$PATH" courses/sst2/walk_through.sh runs/course-sst2
+
 handout-knowledge: $(READY)  ## write what a student of the knowledge course gets: make handout-knowledge FOLDER=handout/knowledge
 	$(BIN)/python courses/handout.py knowledge $(or $(FOLDER),handout/knowledge)
 
@@ -79,6 +82,9 @@ handout-attention: $(READY)  ## write what a student of the attention course get
 
 handout-yelp: $(READY)  ## write what a student of the yelp course gets: make handout-yelp FOLDER=handout/yelp
 	$(BIN)/python courses/handout.py yelp $(or $(FOLDER),handout/yelp)
+
+handout-sst2: $(READY)  ## write what a student of the sst2 course gets: make handout-sst2 FOLDER=handout/sst2
+	$(BIN)/python courses/handout.py sst2 $(or $(FOLDER),handout/sst2)
 
 # JupyterLab is installed when it is first wanted, so that nothing else waits for it.
 $(NOTEBOOK_READY): $(READY)
