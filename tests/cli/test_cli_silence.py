@@ -37,6 +37,7 @@ SLOW_COMMANDS = {
     "classify predict reader train.csv": "torch",
     "classify predict reader --text fine": "torch",
     "classify label-budget train.csv --model bert": "torch",
+    "classify select train.csv --model bert": "torch",
     "runs compare reader writer": "matplotlib",
     "runs report reader": "matplotlib",
     "run knowledge-majority": "torch",

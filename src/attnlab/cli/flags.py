@@ -15,6 +15,7 @@ from attnlab.cli.options import (
     Assignments,
     ConfigFile,
     Outputs,
+    Parallel,
     RunName,
     RunsFolder,
     ShowSettings,
@@ -151,6 +152,7 @@ class Request:
     runs: RunsFolder = Path("runs")
     show_settings: ShowSettings = False
     outputs: Outputs = None
+    parallel: Parallel = 1
 
     def settings(self, base: Any = None) -> Any:
         """Layer what was given over ``base``; with ``--settings``, print the result and stop."""
@@ -178,11 +180,13 @@ class Request:
         from attnlab.runs.directory import RunPlace
 
         place = RunPlace(self.runs, self.name)
-        return partial(find_job(self.job).run, place=place, console=messages())
+        several = {"parallel": self.parallel} if self.parallel > 1 else {}  # of a study alone
+        return partial(find_job(self.job).run, place=place, console=messages(), **several)
 
 
 SETTINGS_OPTIONS = ("config", "sets", "show_settings")
 RUN_OPTIONS = (*SETTINGS_OPTIONS, "name", "runs")
+STUDY_OPTIONS = (*RUN_OPTIONS, "parallel")
 """Fields of a request that a command offers as options."""
 RESUMES = "Repeat the command to resume an interrupted run or to show a finished one."
 FLAGS: dict[str, Sequence[Flag]] = {}

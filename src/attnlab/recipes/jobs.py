@@ -135,6 +135,14 @@ _ALL = (
         f"{SECTIONS}.label_budget:LABEL_BUDGET",
         next=("attnlab runs list {run}",),
     ),
+    Job(
+        "classify-select",
+        "which learning rate, epochs, batch size, optimizer and tuning?",
+        f"{CLASSIFY}.settings:SelectSettings",
+        f"{CLASSIFY}.select:SELECT",
+        f"{SECTIONS}.selection:SELECTION",
+        next=("attnlab classify predict {asked} --text {words}", "attnlab runs list {run}"),
+    ),
 )
 JOBS: Mapping[str, Job] = {job.name: job for job in _ALL}
 
