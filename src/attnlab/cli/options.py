@@ -60,6 +60,14 @@ Parallel = Annotated[
         show_default=False,
     ),
 ]
+DryRun = Annotated[
+    bool,
+    typer.Option(
+        "--dry-run",
+        help="Train nothing: print cells, steps, the expected minutes from a few timed steps, and"
+        " the smallest difference that the result could show.",
+    ),
+]
 ShowSettings = Annotated[
     bool,
     typer.Option("--settings", help="Print all settings as a --config file and stop."),

@@ -48,11 +48,15 @@ def workers(folder: Path, parallel: int, console: Console, *, processes: int) ->
         raise UserError(
             f"--parallel {parallel} starts processes of its own: leave it out under torchrun."
         )
-    threads = (
-        {} if os.environ.get(THREADS) else {THREADS: f"{all_threads(local_processes=parallel)}"}
-    )
-    with StopRequest() as stop, Pool(parallel, threads) as pool:
+    with StopRequest() as stop, Pool(parallel, threads_of_each(parallel)) as pool:
         yield Side(here, pool, stop)
+
+
+def threads_of_each(parallel: int) -> dict[str, str]:
+    """Return what the environment tells each of several processes that share the cores."""
+    if parallel == 1 or os.environ.get(THREADS):
+        return {}
+    return {THREADS: str(all_threads(local_processes=parallel))}
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ Here ``recipes.cells.py`` does, in this process or in several. Only the lead pro
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -90,7 +90,7 @@ class StudyPlan(Generic[SettingsT]):
         return Study.open(path)
 
 
-def ready(cells: Sequence[Cell], finished: Mapping[str, Run]) -> list[Cell]:
+def ready(cells: Sequence[Cell], finished: Collection[str]) -> list[Cell]:
     """Return the cells that are not finished and need nothing that is not."""
     waiting = [cell for cell in cells if cell.name not in finished]
     found = [cell for cell in waiting if all(need in finished for need in cell.needs)]
