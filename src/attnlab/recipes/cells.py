@@ -124,7 +124,8 @@ class Side:
             self._say(f"{ended.name}: finished")
             return
         folder = self.here.folder
-        if not self.stop.signal_number and not is_held(folder / ended.name):
+        is_taken = is_held(folder / ended.name) or (folder / ended.name / RECORD).exists()
+        if not self.stop.signal_number and not is_taken:
             raise RunError(
                 f"the cell {ended.name} ended with exit code {ended.code}: {ended.last_line} Its"
                 f" log is {folder / CELLS / ended.name}.log. The same command goes on from here."

@@ -21,6 +21,7 @@ from attnlab.recipes.cells import Cell as Cell
 from attnlab.recipes.cells import workers
 from attnlab.recipes.jobs import find_job
 from attnlab.runs.directory import Run, RunPlace
+from attnlab.runs.lock import our_turn
 from attnlab.runs.references import absolute_settings
 from attnlab.runs.study import STUDY, Study, StudyOutcome
 from attnlab.training.distributed import Processes, join_processes
@@ -86,7 +87,7 @@ class StudyPlan(Generic[SettingsT]):
                         cells = _cells(processes.from_lead(plan))
                         processes.from_lead(partial(_write_plan, path, cells))
                 if not was_finished:
-                    processes.from_lead(lambda: Study.open(path).close(self.close(settings, done)))
+                    processes.from_lead(lambda: _close(path, self.close(settings, done)))
         return Study.open(path)
 
 
@@ -120,7 +121,16 @@ def _write_plan(path: Path, cells: Sequence[Cell]) -> None:
         command = f"attnlab run {cell.job} --config {config} --name {cell.name} --runs ."
         values = {"name": cell.name, "job": cell.job, "needs": list(cell.needs)}
         described.append(({**values, "command": command}, to_yaml(cell.settings)))
-    Study.open(path).plan(described)
+    with our_turn(path):  # another command may work on the same study
+        Study.open(path).plan(described)
+
+
+def _close(path: Path, outcome: StudyOutcome) -> None:
+    """Write down what a study came to, unless another command has done so."""
+    with our_turn(path):
+        study = Study.open(path)
+        if not study.is_closed:
+            study.close(outcome)
 
 
 def _planned_before(path: Path) -> list[dict[str, Any]]:
