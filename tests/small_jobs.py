@@ -9,6 +9,7 @@ from attnlab.models.sizes import ModelSettings
 from attnlab.recipes.classify.settings import (
     GRID_TRAINING,
     ClassifySettings,
+    CompareSettings,
     LabelBudgetSettings,
     PredictSettings,
     SelectSettings,
@@ -62,6 +63,12 @@ SETTINGS = {
     "classify-label-budget": LabelBudgetSettings((10, 0), (0.0,), seeds=1, base=BERT),
     "classify-select": SelectSettings(
         (1e-3,), (1, 2), base=replace(BERT, training=replace(GRID_TRAINING, threads=1))
+    ),
+    "classify-compare": CompareSettings(
+        ("bert",),
+        ("full", "head"),
+        epochs=(1,),
+        base=replace(BERT, training=replace(GRID_TRAINING, threads=1)),
     ),
 }
 """In an order in which each finds what it needs."""

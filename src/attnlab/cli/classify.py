@@ -33,19 +33,38 @@ COLUMNS = [
     Flag("label_column", metavar="NAME"),
     Flag("pair_column", metavar="NAME"),
 ]
-DATA = [
+SPLITS = [
     PathArgument("train", name="texts", complete=complete_data),
     PathFlag("dev"),
     Flag("dev_share"),
     PathFlag("test"),
     Flag("test_share"),
     *COLUMNS,
-    Flag("model", metavar="MODEL", complete=complete_model),
     Flag("max_len"),
 ]
 """What every job has that trains on texts."""
+ONE_MODEL = Flag("model", metavar="MODEL", complete=complete_model)
+GRID = [
+    Flag("lrs", name="lr", metavar="NUMBERS"),
+    Flag("epochs", metavar="NUMBERS"),
+    Flag("batch_sizes", name="batch-size", metavar="NUMBERS"),
+    Flag("optimizers", name="optimizer", metavar="NAMES", complete=complete_optimizers),
+    Flag("tunings", name="tuning", metavar="METHODS", complete=complete_tunings),
+    Flag("seeds"),
+    Flag("base.labels"),
+    Flag(
+        "base.training.schedule.name",
+        name="schedule",
+        metavar="NAME",
+        complete=complete_schedule,
+    ),
+    Flag("base.training.seed"),
+    Flag("base.training.device"),
+]
+"""What studies of hyper-parameters have."""
 TEXTS = [
-    *DATA,
+    *SPLITS,
+    ONE_MODEL,
     Flag("tuning.name", name="tuning", metavar="METHOD", complete=complete_tuning),
     PathFlag("masked.text", name="mlm-text"),
     Flag("batch_size"),
@@ -73,6 +92,12 @@ def _train_settings(request: Request) -> Any:
 def _study_settings(request: Request) -> Any:
     settings = request.settings()
     _name_defaults(request, settings.base, "base.")
+    return settings
+
+
+def _compare_settings(request: Request) -> Any:
+    settings = request.settings()
+    _name_defaults(request, replace(settings.base, model=""), "base.")
     return settings
 
 
@@ -143,24 +168,7 @@ job_command(
 job_command(
     app,
     "classify-select",
-    [
-        *below("base", DATA),
-        Flag("lrs", name="lr", metavar="NUMBERS"),
-        Flag("epochs", metavar="NUMBERS"),
-        Flag("batch_sizes", name="batch-size", metavar="NUMBERS"),
-        Flag("optimizers", name="optimizer", metavar="NAMES", complete=complete_optimizers),
-        Flag("tunings", name="tuning", metavar="METHODS", complete=complete_tunings),
-        Flag("seeds"),
-        Flag("base.labels"),
-        Flag(
-            "base.training.schedule.name",
-            name="schedule",
-            metavar="NAME",
-            complete=complete_schedule,
-        ),
-        Flag("base.training.seed"),
-        Flag("base.training.device"),
-    ],
+    [*below("base", [*SPLITS, ONE_MODEL]), *GRID],
     about="""Choose hyper-parameters on dev, and read the test set once with what was chosen.
 
     Every combination is a run. With a constant schedule, the run of the most epochs serves every
@@ -171,4 +179,23 @@ job_command(
     """,
     options=STUDY_OPTIONS,
     prepare=_study_settings,
+)
+job_command(
+    app,
+    "classify-compare",
+    [
+        *below("base", SPLITS),
+        Flag("models", metavar="MODELS", complete=complete_model),
+        *GRID,
+    ],
+    about="""Compare models, tuning methods or optimizers, each with what dev chose for it.
+
+    With several --lr, --epochs or --batch-size, each is run at its own best on dev. The test set is
+    read once by each, afterwards.
+
+    Example: attnlab classify compare boolq --test-share 0.1 --models models/tinybert,models/mini
+    --tuning full,lora --lr 1e-4,1e-3
+    """,
+    options=STUDY_OPTIONS,
+    prepare=_compare_settings,
 )

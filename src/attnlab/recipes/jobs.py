@@ -162,6 +162,14 @@ _ALL = (
         f"{SECTIONS}.selection:SELECTION",
         next=("attnlab classify predict {asked} --text {words}", "attnlab runs list {run}"),
     ),
+    Job(
+        "classify-compare",
+        "which model, tuning method or optimizer, each at its own best settings?",
+        f"{CLASSIFY}.settings:CompareSettings",
+        f"{CLASSIFY}.compare:COMPARE",
+        f"{SECTIONS}.contestants:CONTESTANTS",
+        next=("attnlab runs list {run}",),
+    ),
 )
 JOBS: Mapping[str, Job] = {job.name: job for job in _ALL}
 

@@ -72,24 +72,19 @@ class Column:
 def plan(settings: SelectSettings, finished: Finished) -> Sequence[Cell]:
     """Train every cell of the grid; then, if there is a test, read it with what dev chose."""
     if not finished.runs:
-        _check(settings)
-    cells = list(_grid(settings, finished))
-    if not _has_test(settings.base) or any(cell.name not in finished.runs for cell in cells):
-        return cells
-    best = select_best([finished.runs[cell.name] for cell in cells]).chosen
-    chosen = [cell for cell in cells if cell.name in best.runs]
-    return [*cells, *(_with_test(cell, settings, finished) for cell in chosen)]
+        check_grid(settings)
+    return [*grid_cells(settings, finished), *chosen_cells(settings, finished)]
 
 
 def close(settings: SelectSettings, finished: Finished) -> StudyOutcome:
     """Compare all cells on dev, in the order of the grid, and show what was chosen."""
-    grid = [cell.name for cell in _grid(settings, finished)]
-    tested = [name for name in finished.runs if name not in grid]
+    grid = [cell.name for cell in grid_cells(settings, finished)]
+    tested = [cell.name for cell in chosen_cells(settings, finished)]
     best = select_best([finished.runs[name] for name in grid]).chosen
     return StudyOutcome([*grid, *tested], featured=(tested or best.runs)[0])
 
 
-def _grid(settings: SelectSettings, finished: Finished) -> Iterator[Cell]:
+def grid_cells(settings: SelectSettings, finished: Finished, prefix: str = "") -> Iterator[Cell]:
     """Give all cells, fewer epochs first: of two that score the same, the cheaper one is chosen."""
     columns, n_texts = list(_columns(settings)), len(read_texts(settings.base).train)
     newest = [""] * len(columns)
@@ -98,7 +93,7 @@ def _grid(settings: SelectSettings, finished: Finished) -> Iterator[Cell]:
         shorter = newest[number] if goes_on(cell.training.schedule) else ""
         if shorter:
             cell = replace(cell, resume_from=finished.path(shorter))
-        newest[number] = column.name(settings, epochs)
+        newest[number] = prefix + column.name(settings, epochs)
         yield Cell(newest[number], "classify-train", cell, (shorter,) if shorter else ())
 
 
@@ -131,18 +126,24 @@ def _warmed_up(cell: ClassifySettings, settings: SelectSettings, n_texts: int) -
     return replace(cell, training=replace(cell.training, schedule=in_steps))
 
 
-def _with_test(cell: Cell, settings: SelectSettings, finished: Finished) -> Cell:
-    """Return the run that takes up a finished cell and reads the test set."""
-    name = CHOSEN if settings.seeds == 1 else f"{CHOSEN}-seed-{cell.settings.training.seed}"
-    again = replace(cell.settings, read_test=True, resume_from=finished.path(cell.name))
-    return Cell(name, cell.job, again, (cell.name,))
+def chosen_cells(settings: SelectSettings, finished: Finished, prefix: str = "") -> Iterator[Cell]:
+    """Give the runs that take up what dev chose and read test; none before the grid is finished."""
+    cells = list(grid_cells(settings, finished, prefix))
+    if not _has_test(settings.base) or any(cell.name not in finished.runs for cell in cells):
+        return
+    best = select_best([finished.runs[cell.name] for cell in cells]).chosen
+    for cell in cells:
+        if cell.name in best.runs:
+            seed = "" if settings.seeds == 1 else f"-seed-{cell.settings.training.seed}"
+            again = replace(cell.settings, read_test=True, resume_from=finished.path(cell.name))
+            yield Cell(f"{prefix}{CHOSEN}{seed}", cell.job, again, (cell.name,))
 
 
 def _has_test(base: ClassifySettings) -> bool:
     return base.read_test and ("test" in references(base) or base.test_share > 0)
 
 
-def _check(settings: SelectSettings) -> None:
+def check_grid(settings: SelectSettings) -> None:
     """Refuse now what would fail in a late cell, or would have no effect."""
     base, usual = settings.base, SelectSettings().base
     need_texts_and_model(base)

@@ -1,7 +1,8 @@
 """Settings of the classification lab. Loads no torch."""
 
 from dataclasses import dataclass, replace
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 from annotated_types import Ge, Gt, Interval, Len
 
@@ -157,3 +158,33 @@ class SelectSettings:
     """Number of runs per cell."""
     base: ClassifySettings = ClassifySettings(training=GRID_TRAINING)
     """Settings that all cells share."""
+
+
+class EachModel(ModelReference):
+    """Marks a setting that names several models."""
+
+    def absolute(self, value: Any, runs: Path) -> Any:
+        """Write every path so that it is found from any folder."""
+        return tuple(super(EachModel, self).absolute(one, runs) for one in value)
+
+
+@dataclass(frozen=True)
+class CompareSettings:
+    """Everything about ``attnlab classify compare``."""
+
+    models: Annotated[tuple[str, ...], Len(1), EachModel()] = (DEFAULT_MODEL,)
+    """Models to compare: folders or names."""
+    tunings: tuple[str, ...] = ()
+    """Tuning methods to compare; without any, base.tuning."""
+    optimizers: tuple[str, ...] = ()
+    """Optimizers to compare; without any, base.training.optimizer."""
+    lrs: Annotated[tuple[LearningRate, ...], Len(1)] = (3e-5,)
+    """Learning rates; of several, dev chooses one for each that is compared."""
+    epochs: Annotated[tuple[Annotated[int, Interval(ge=1, le=10_000)], ...], Len(1)] = (3,)
+    """Numbers of epochs; of several, dev chooses one for each that is compared."""
+    batch_sizes: tuple[Annotated[int, Gt(0)], ...] = ()
+    """Texts per step; without any, base.batch_size. Of several, dev chooses."""
+    seeds: Annotated[int, Interval(ge=1, le=1000)] = 1
+    """Number of runs per cell."""
+    base: ClassifySettings = ClassifySettings(training=GRID_TRAINING)
+    """Settings that all share."""
