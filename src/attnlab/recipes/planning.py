@@ -8,7 +8,7 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -69,6 +69,32 @@ def _sharing(parallel: int) -> Iterator[None]:
             del os.environ[name]
 
 
+@dataclass(frozen=True)
+class Pace:
+    """What one kind of cell takes."""
+
+    forecast: Forecast
+    preparation: float
+    """Seconds before the first step."""
+    amount: float
+    """The length that was timed, in the unit of its kind."""
+    sizes: Mapping[str, int]
+    """Examples by split that it is evaluated on."""
+
+    def steps(self, amount: float) -> int:
+        """Return how many steps a length of this kind comes to."""
+        return max(1, round(self.forecast.steps * amount / self.amount))
+
+    def seconds(self, steps: int) -> float:
+        """Return how long so many steps take, with all that is around them."""
+        found = self.forecast
+        return (
+            self.preparation
+            + steps * found.step_seconds
+            + found.evaluations * found.evaluation_seconds
+        )
+
+
 @dataclass
 class Trial:
     """Looks at one cell after the other, and times those that train."""
@@ -81,8 +107,8 @@ class Trial:
     """What is known of each cell, by name."""
     steps: dict[str, int] = field(default_factory=dict)
     """Steps of each cell from the very beginning, whoever takes them."""
-    paces: dict[str, tuple[Forecast, float, float]] = field(default_factory=dict)
-    """By kind of cell: the forecast, seconds of preparation, and the length that was timed."""
+    paces: dict[str, Pace] = field(default_factory=dict)
+    """By kind of cell."""
     conditions: dict[str, int] = field(default_factory=dict)
     """Number of runs by what they have in common, without the seed."""
     sizes: dict[str, int] = field(default_factory=dict)
@@ -98,20 +124,18 @@ class Trial:
             note = f"not timed: needs {', '.join(missing)}"
             self.seen[cell.name] = PlannedCell(cell.name, note=note, is_timed=False)
             return
-        self._count(cell)
-        found, prepared, amount = self._pace(cell)
-        length = parse_length(cell.settings.training.length)
-        whole = max(1, round(found.steps * length.amount / amount))
-        self.steps[cell.name] = whole
+        pace = self._pace(cell)
+        self._count(cell, pace)
+        whole = self.steps[cell.name] = pace.steps(
+            parse_length(cell.settings.training.length).amount
+        )
         steps = whole - (self.steps.get(cell.needs[0], 0) if resumed and cell.needs else 0)
-        seconds = prepared + steps * found.step_seconds
-        seconds += found.evaluations * found.evaluation_seconds
-        planned = PlannedCell(cell.name, steps, seconds)
+        planned = PlannedCell(cell.name, steps, pace.seconds(steps))
         self.seen[cell.name] = PlannedCell(cell.name, note=FINISHED) if done else planned
 
     def plan(self, parallel: int) -> Plan:
         """Sum up what was seen."""
-        threads = [found.threads for found, _, _ in self.paces.values()]
+        threads = [pace.forecast.threads for pace in self.paces.values()]
         return Plan(
             list(self.seen.values()),
             parallel,
@@ -132,22 +156,25 @@ class Trial:
         find_job(cell.job).run(cell.settings, place=place, console=Console(quiet=True))
         return PlannedCell(cell.name, 0, time.perf_counter() - began, NO_TRAINING)
 
-    def _count(self, cell: Cell) -> None:
-        if not (sizes := find_job(cell.job).sizes(cell.settings)):
+    def _count(self, cell: Cell, pace: Pace) -> None:
+        """Note which condition a cell is a run of, if it is evaluated on anything."""
+        if not pace.sizes:
             return
-        self.sizes |= sizes
+        self.sizes |= pace.sizes
         values = dict(flatten(to_dict(cell.settings)))
         told = {name: value for name, value in values.items() if not name.endswith(IGNORED)}
         key = json.dumps([cell.job, told], sort_keys=True)
         self.conditions[key] = self.conditions.get(key, 0) + 1
 
-    def _pace(self, cell: Cell) -> tuple[Forecast, float, float]:
+    def _pace(self, cell: Cell) -> Pace:
         """Time a cell, or take what one of its kind took."""
         length = parse_length(cell.settings.training.length)
         values = {k: v for k, v in flatten(to_dict(cell.settings)) if k not in SAME_PACE}
         key = json.dumps([cell.job, length.unit, values], sort_keys=True)
         if key not in self.paces:
-            self.paces[key] = (*self._timed(cell), length.amount)
+            found, preparation = self._timed(cell)
+            sizes = find_job(cell.job).sizes(cell.settings)
+            self.paces[key] = Pace(found, preparation, length.amount, sizes)
         return self.paces[key]
 
     def _timed(self, cell: Cell) -> tuple[Forecast, float]:
