@@ -49,7 +49,7 @@ def workers(folder: Path, parallel: int, console: Console, *, processes: int) ->
             f"--parallel {parallel} starts processes of its own: leave it out under torchrun."
         )
     with StopRequest() as stop, Pool(parallel, threads_of_each(parallel)) as pool:
-        yield Side(here, pool, stop)
+        yield SideBySide(here, pool, stop)
 
 
 def threads_of_each(parallel: int) -> dict[str, str]:
@@ -74,7 +74,7 @@ class Here:
 
 
 @dataclass
-class Side:
+class SideBySide:
     """Other processes run cells side by side; a cell that some other command works on is left."""
 
     here: Here
