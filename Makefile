@@ -11,7 +11,7 @@ NOTEBOOK_READY := .venv/.notebook-ready
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-precision test-slow bench equal architecture courses course-knowledge course-attention course-yelp handout-knowledge handout-attention handout-yelp notebook results docs clean
+.PHONY: help setup demo check test test-precision test-slow bench equal architecture courses course-knowledge course-attention course-yelp course-boolq course-sst2 handout-knowledge handout-attention handout-yelp handout-sst2 notebook results docs clean
 
 help:  ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F '\t' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -48,7 +48,7 @@ test-slow: $(READY)  ## run only the slow tests: a hundred random kills, hostile
 	$(PYTEST) -m slow
 
 bench: $(READY)  ## run the benchmarks that need no extra data; each prints ratios and writes results/NAME.json
-	@for file in $(filter-out benchmarks/equality.py benchmarks/measure.py benchmarks/results.py benchmarks/rivals.py benchmarks/plain_gpt.py benchmarks/knowledge_recall.py benchmarks/knowledge_course.py benchmarks/knowledge_confidence.py benchmarks/encoder_speed.py benchmarks/yelp_classifier.py benchmarks/yelp_printed.py benchmarks/knowledge_printed.py,$(wildcard benchmarks/*.py)); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+	@for file in $(filter-out benchmarks/equality.py benchmarks/measure.py benchmarks/results.py benchmarks/rivals.py benchmarks/plain_gpt.py benchmarks/knowledge_recall.py benchmarks/knowledge_course.py benchmarks/knowledge_confidence.py benchmarks/encoder_speed.py benchmarks/finetune_speed.py benchmarks/trainer_rival.py benchmarks/yelp_classifier.py benchmarks/yelp_printed.py benchmarks/knowledge_printed.py benchmarks/tuning_methods.py,$(wildcard benchmarks/*.py)); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
 equal: $(READY)  ## compare losses and answers with another revision, bit by bit: make equal BASE=REVISION
 	$(BIN)/python benchmarks/equality.py against $(BASE)
@@ -68,6 +68,12 @@ course-knowledge: $(READY)  ## run every command of the knowledge course on a sm
 course-attention: $(READY)  ## run the attention course: its notebooks, every question, the handout and its grader
 	PATH="$(CURDIR)/$(BIN):$$PATH" courses/attention/walk_through.sh runs/course-attention
 
+course-boolq: $(READY)  ## run every command of the BoolQ course on few questions; TINY=1: about two minutes, FULL=1: all
+	PATH="$(CURDIR)/$(BIN):$$PATH" courses/boolq/walk_through.sh runs/course-boolq
+
+course-sst2: $(READY)  ## run the sst2 course: its notebook on a subset, the handout and its grader; TINY=1: about a minute
+	PATH="$(CURDIR)/$(BIN):$$PATH" courses/sst2/walk_through.sh runs/course-sst2
+
 handout-knowledge: $(READY)  ## write what a student of the knowledge course gets: make handout-knowledge FOLDER=handout/knowledge
 	$(BIN)/python courses/handout.py knowledge $(or $(FOLDER),handout/knowledge)
 
@@ -76,6 +82,9 @@ handout-attention: $(READY)  ## write what a student of the attention course get
 
 handout-yelp: $(READY)  ## write what a student of the yelp course gets: make handout-yelp FOLDER=handout/yelp
 	$(BIN)/python courses/handout.py yelp $(or $(FOLDER),handout/yelp)
+
+handout-sst2: $(READY)  ## write what a student of the sst2 course gets: make handout-sst2 FOLDER=handout/sst2
+	$(BIN)/python courses/handout.py sst2 $(or $(FOLDER),handout/sst2)
 
 # JupyterLab is installed when it is first wanted, so that nothing else waits for it.
 $(NOTEBOOK_READY): $(READY)

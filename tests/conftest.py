@@ -8,10 +8,10 @@ import threading
 from pathlib import Path
 
 import pytest
-from jaxtyping import install_import_hook
 
-# From here on, every annotated function of attnlab checks its arguments and their shapes.
-hook = install_import_hook("attnlab", "typecheck.checked")
+from typecheck import check_package
+
+check_package("attnlab")
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
@@ -21,6 +21,7 @@ def pytest_configure() -> None:
     os.environ["ATTNLAB_CACHE"] = tempfile.mkdtemp(prefix="attnlab-test-cache-")
     for name in ("ATTNLAB_ASSETS", "ATTNLAB_RUNS", "ATTNLAB_DEBUG", "RANK", "WORLD_SIZE"):
         os.environ.pop(name, None)
+    os.fsync = lambda _: None  # nobody pulls the plug on a test; the faults' processes have it
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         # as in a shell's background, where commands that tests interrupt would never end
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -23,14 +23,12 @@ from grading.attention import by_hand, from_scratch, probe
 from grading.classroom import Assignment, add_arguments, grade_class
 from grading.findings import Part
 from grading.sandbox import Limits
+from grading.submission import NOTEBOOKS, chosen_notebook
 
 from attnlab.cli.course import run_command
-from attnlab.errors import did_you_mean
 
-SUFFIXES = (".py", ".ipynb")
-"""The document asks for notebooks downloaded as Python files; we take both."""
 ASSIGNMENT = Assignment(
-    wanted=[f"{name}{suffix}" for name in ("A2S1", "A2S2") for suffix in reversed(SUFFIXES)],
+    wanted=[f"{name}{suffix}" for name in ("A2S1", "A2S2") for suffix in reversed(NOTEBOOKS)],
     points={**by_hand.POINTS, **from_scratch.POINTS},
     by_hand=(
         "how the vectors of 1.2 to 1.4 were found, without which the document gives no points for"
@@ -46,7 +44,7 @@ def grade(folder: Path, limits: Limits) -> list[Part]:
 
 def grade_by_hand(folder: Path, limits: Limits) -> list[Part]:
     """Grade A2S1."""
-    file, note = chosen(folder, "A2S1")
+    file, note = chosen_notebook(folder, "A2S1", ASSIGNMENT.wanted)
     if file is None:
         return by_hand.grade(({"fatal": note}, {}))
     answer = sandbox.ask(probe, file, by_hand.request(), limits)
@@ -55,22 +53,10 @@ def grade_by_hand(folder: Path, limits: Limits) -> list[Part]:
 
 def grade_from_scratch(folder: Path, limits: Limits) -> list[Part]:
     """Grade A2S2."""
-    file, note = chosen(folder, "A2S2")
+    file, note = chosen_notebook(folder, "A2S2", ASSIGNMENT.wanted)
     if file is None:
         return from_scratch.grade(note)
     return from_scratch.grade(from_scratch.check(file, limits), [note] if note else [])
-
-
-def chosen(folder: Path, name: str) -> tuple[Path | None, str]:
-    """Return the file to grade, and what a student should know about the choice."""
-    files = [folder / f"{name}{suffix}" for suffix in SUFFIXES]
-    there = [file for file in files if file.is_file()]
-    if not there:
-        others = {path.name for path in folder.iterdir()} - set(ASSIGNMENT.wanted)
-        near = did_you_mean(f"{name}.ipynb", sorted(others))
-        return None, f"there is no {name}.ipynb and no {name}.py.{near}"
-    unread = [f"{there[0].name} is graded, {file.name} is not read" for file in there[1:]]
-    return there[0], "".join(unread)
 
 
 def main() -> None:

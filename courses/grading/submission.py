@@ -11,6 +11,8 @@ from pathlib import Path
 from attnlab.errors import UserError, did_you_mean
 
 UNWRITTEN = re.compile(r'raise NotImplementedError\("(.*?)\.?"\)')
+NOTEBOOKS = (".py", ".ipynb")
+"""The documents ask for notebooks downloaded as Python files; we take both."""
 LARGEST = 2 * 2**30
 """Bytes that a zip may unpack to."""
 
@@ -70,6 +72,18 @@ def _only_one(folder: Path, path: Path, wanted: Sequence[str]) -> Path:
     raise UserError(
         f"{path} holds no {' or '.join(wanted)}: give the folder or the zip of a submission.{near}"
     )
+
+
+def chosen_notebook(folder: Path, name: str, wanted: Sequence[str]) -> tuple[Path | None, str]:
+    """Return the file of a notebook to grade, and what a student should know about the choice."""
+    files = [folder / f"{name}{suffix}" for suffix in NOTEBOOKS]
+    there = [file for file in files if file.is_file()]
+    if not there:
+        others = {path.name for path in folder.iterdir()} - set(wanted)
+        near = did_you_mean(f"{name}.ipynb", sorted(others))
+        return None, f"there is no {name}.ipynb and no {name}.py.{near}"
+    unread = [f"{there[0].name} is graded, {file.name} is not read" for file in there[1:]]
+    return there[0], "".join(unread)
 
 
 def unwritten(folder: Path) -> list[str]:

@@ -16,4 +16,7 @@ def rng(seed: int, purpose: str, *index: int) -> np.random.Generator:
 
 def seed_torch(seed: int, purpose: str, *index: int) -> None:
     """Set torch's generators for what torch itself draws: initial weights, dropout."""
-    torch.manual_seed(int(rng(seed, purpose, *index).integers(2**63)))
+    number = int(rng(seed, purpose, *index).integers(2**63))
+    # without a GPU, torch.manual_seed formats a stack trace for each kind that may come later
+    seeded = torch if torch.accelerator.is_available() else torch.default_generator
+    seeded.manual_seed(number)

@@ -9,7 +9,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from attnlab.attention import contract
+from attnlab.attention.context import Bias
 from attnlab.attention.contract import AttentionMask
+from attnlab.attention.softmax_core import masked_softmax
 from attnlab.attention.variants import dot_product
 from attnlab.attention.variants.dot_product import DotProduct
 from attnlab.errors import UserError
@@ -140,3 +142,11 @@ def test_heads_that_do_not_divide_the_width_are_refused() -> None:
     with pytest.raises(UserError, match="d_model = 12 does not divide into n_heads = 5 heads") as e:
         DotProduct(12, 5, 7)
     assert str(e.value).endswith("Numbers of heads that do: 1, 2, 3, 4, 6, 12.")
+
+
+def test_weights_in_bfloat16_are_computed_in_float32_and_rounded_once() -> None:
+    scores = torch.randn(B, H, T, T, generator=torch.Generator().manual_seed(2)).bfloat16()
+    added = torch.where(PADDING, 0.0, torch.finfo(torch.bfloat16).min)[:, None, None].bfloat16()
+    weights = masked_softmax(scores, Bias(added))
+    assert weights.dtype == torch.bfloat16
+    assert torch.equal(weights, (scores + added).float().softmax(-1).bfloat16())

@@ -153,6 +153,37 @@ def test_a_mistake_is_one_line_and_exit_code_2(
     assert not list(Path("runs").glob("*"))
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.csv", "1,good\n2,\n2,bad,\n", "/a.csv, line 2: the text is empty. Write one, or remove"
+         " the record. 1 more of 3 records cannot be used: line 3 ('2, bad, ' has 3 columns;"
+         " expected 2 columns: label, text)."),
+        ("a.tsv", "good\t1\n\t\nbad\n", "/a.tsv, line 2: the text is empty. Write one, or remove"
+         " the record. 1 more of 3 records cannot be used: line 3 ('bad' has 1 column; expected"
+         " 2 columns: text, label)."),
+        ("a.jsonl", '{"question": "a", "passage": "b", "answer": true}\n{"question": "c"}\n[]\n',
+         "/a.jsonl, line 2: the label is missing, but that of line 1 is 'true'. Give every example"
+         " a label, or none. 1 more of 3 records cannot be used: line 3 ('[]' is not a JSON"
+         " object)."),
+    ],
+    ids=["csv", "tsv", "jsonl"],
+)  # fmt: skip
+def test_every_bad_row_is_named_before_a_model_is_read(
+    attnlab: Attnlab, name: str, content: str, message: str
+) -> None:
+    Path(name).write_text(content)
+    for words in (
+        [name],
+        ["reviews/train.csv", "--dev", name],
+        ["reviews/train.csv", "--test", name],
+    ):
+        done = attnlab("classify", "train", *words, "--model", "none")
+        assert done.code == 2
+        assert message in flowing(done.err)
+    assert not list(Path("runs").glob("*"))
+
+
 def test_training_loads_neither_transformers_nor_tokenizers_nor_peft(tmp_path: Path) -> None:
     code = (
         "import sys\n"

@@ -194,7 +194,7 @@ BAD_FILES = {
         "nothing is capital here.\n",
         "the corpus has no names to learn: salient_spans takes a corpus of lines `Name. Text`",
     ),
-    "no text": (["--set", "corpus=bad"], b"\xff\xfe", "bad, line 1: byte 0xff is not valid UTF-8"),
+    "no text": (["--set", "corpus=bad"], b"\xff\xfe", "bad, line 1: the bytes ff fe at offset 0"),
     "long training question": (
         ["--questions", "bad"], f"Where?\tOslo\n{LONG}",
         " tokens, but the model has room for 108 before the answer. Ask a shorter question.",

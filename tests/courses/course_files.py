@@ -12,7 +12,8 @@ ROOT = Path(__file__).parents[2]
 COURSE = ROOT / "courses" / "knowledge"
 sys.path.insert(0, str(ROOT / "courses"))  # where the courses' own programs find what they share
 YELP = ROOT / "courses" / "yelp"
-FILES = {file.stem for folder in (COURSE / "src", YELP) for file in folder.glob("*.py")}
+BOOLQ = ROOT / "courses" / "boolq"
+FILES = {file.stem for folder in (COURSE / "src", YELP, BOOLQ) for file in folder.glob("*.py")}
 
 
 def load(file: str, *, course: Path = COURSE) -> ModuleType:

@@ -36,7 +36,7 @@ def test_questions_have_answers_or_none(tmp_path: Path) -> None:
         ("\n \n", "given.txt is empty: there is no text"),
         ("Ada.\nBe⁇la.\n", "given.txt, line 2: the text contains the reserved character '⁇'"),
         ("Ada□.\n", "given.txt, line 1: the text contains the reserved character '□'"),
-        (b"Ada \xff.\n", "given.txt, line 1: byte 0xff is not valid UTF-8"),
+        (b"Ada \xff.\n", "given.txt, line 1: byte 0xff at offset 4 is not valid UTF-8"),
     ],
 )
 def test_a_corpus_that_cannot_be_used_is_refused(

@@ -33,7 +33,7 @@ def test_a_byte_order_mark_is_no_number(tmp_path: Path) -> None:
         ("a.csv", b"1,1e101\n", r"a\.csv, line 1: '1e101' is not possible"),
         ("a.csv", b"1,\n", r"a\.csv, line 1: '' is not a number"),
         ("a.csv", b"", r"a\.csv is no table of numbers"),
-        ("a.csv", b"\xff", r"a\.csv, line 1: byte 0xff is not valid UTF-8"),
+        ("a.csv", b"\xff", r"a\.csv, line 1: byte 0xff at offset 0 is not valid UTF-8"),
         ("a.json", b"[[1,\n", r"a\.json, line 2 is not JSON"),
         ("a.json", b"[[1], [NaN]]", r"a\.json\[1\]\[0\] = nan is not possible"),
         ("a.json", b"[[1], [2, 3]]", r"a\.json: row 1 has 2 numbers, row 0 has 1"),

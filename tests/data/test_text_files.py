@@ -79,9 +79,13 @@ def test_what_is_no_text_file_is_refused(tmp_path: Path, read: Callable[[Path], 
         read(tmp_path)
     with pytest.raises(UserError, match=r"cannot read .*x\.txt: Not a directory"):
         read(file(tmp_path / "given.txt", "a") / "x.txt")
-    with pytest.raises(UserError, match=r"line 2: byte 0xff is not valid UTF-8 .*Save the file as"):
+    with pytest.raises(
+        UserError, match=r"line 2: byte 0xff at offset 7 is not valid UTF-8 .*Save the"
+    ):
         read(file(tmp_path / "given.txt", b"\xef\xbb\xbfa\nb \xff.\n"))
-    with pytest.raises(UserError, match=r"given\.txt, line 3: there is a NUL byte\. Save"):
+    with pytest.raises(
+        UserError, match=r"given\.txt, line 3: there is a NUL byte at offset 5\. Save"
+    ):
         read(file(tmp_path / "given.txt", b"a\nb\nc\0\n"))
 
 

@@ -301,7 +301,7 @@ def test_a_file_is_read_whatever_ends_its_lines(tmp_path: Path, ending: str, las
         ("[PAD]\n[UNK]\n[SEP]\na", "vocab.txt has no [CLS] [MASK] in its 4 lines; a BERT vocab"),
         (
             b"[PAD]\nth\xff\n",
-            "vocab.txt, line 2: byte 0xff is not valid UTF-8 (invalid start byte)",
+            "vocab.txt, line 2: byte 0xff at offset 8 is not valid UTF-8 (invalid start byte)",
         ),
         (None, "there is no file "),
     ],

@@ -4,38 +4,20 @@ Real processes, real SIGKILLs, threads and precision fixed. A job is killed at a
 and again, until it is finished or its share of the kills is used up; then the same command ends it.
 """
 
-import json
-import os
-import shutil
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
+from killing import end_the_same, sets, start, trained
 
 from attnlab.data.settings import WorldSettings
 from attnlab.recipes.knowledge.world import write_world
 from small_bert import write_reviews, write_small_bert
 
-DRIVER = Path(__file__).with_name("killed_at_event.py")
-TRAINING = {"length": "7 steps", "save_every": 2, "threads": 1, "log_every": 1}
 MODEL = {"d_model": 12, "n_heads": 3, "n_layers": 1, "dropout": 0.2, "ngram_table": {"rows": 101}}
 WORLD = {"people": 12, "biographies": 2}
 QUESTIONS = ["birth_places_train.tsv", "--dev", "birth_dev.tsv", "--test", "birth_test.tsv"]
 REVIEWS = ["train.csv", "--dev", "dev.csv", "--model", "bert", "--max-len", "16"]
 FEW = {"size": 300}
-
-
-def sets(**values: object) -> list[str]:
-    return [f"--set={key.replace('__', '.')}={json.dumps(v)}" for key, v in values.items()]
-
-
-def trained(**more: object) -> list[str]:
-    return sets(**{f"training__{k}": v for k, v in {**TRAINING, **more}.items()})
-
-
 PRETRAIN = ["knowledge", "pretrain", "wiki.txt", "--questions", *QUESTIONS, *trained()]
 PRETRAIN += sets(model=MODEL, tokenizer=FEW, batch_tokens=390)
 CLASSIFY = ["classify", "train", *REVIEWS, *trained(evaluate_every=3)]
@@ -83,21 +65,6 @@ def test_there_are_a_hundred() -> None:
     assert KILLS == 100
 
 
-def start(inputs: Path, runs: Path, words: list[str], event: int) -> tuple[int, str]:
-    """Give a command that works in ``runs``; return its exit code and how many events it had."""
-    spec = json.dumps({"event": event, "folder": str(runs)})
-    fixed = {"ATTNLAB_PRECISION": "float32", "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        [sys.executable, str(DRIVER), spec, *words, "--name", "run", "--runs", str(runs)],
-        cwd=inputs,
-        env=os.environ | fixed,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    return done.returncode, done.stderr
-
-
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with texts, models and two finished runs."""
@@ -112,38 +79,10 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def outcome(runs: Path) -> dict[str, bytes]:
-    """Return the path of every file, with what must be equal bit for bit."""
-    exact = (".safetensors", ".jsonl", ".txt", ".tsv")
-    return {
-        str(path.relative_to(runs)): path.read_bytes()
-        if path.suffix in exact and path.name != "metrics.jsonl"
-        else b""
-        for path in runs.rglob("*")
-        if path.is_file()
-    }
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("job", JOBS)
 def test_a_job_killed_at_random_ends_as_if_nothing_had_happened(
     job: str, inputs: Path, tmp_path: Path
 ) -> None:
     kills, words = JOBS[job]
-    code, err = start(inputs, tmp_path / "whole", words, 0)
-    assert code == 0, err
-    expected, n_events = outcome(tmp_path / "whole"), int(err.split()[-1])
-    generator = np.random.default_rng([ord(letter) for letter in job])
-    runs, points = tmp_path / "killed", []
-    while len(points) < kills:
-        event = int(generator.integers(1, max(3, n_events // 2)))
-        code, err = start(inputs, runs, words, event)
-        if code == -signal.SIGKILL:
-            points.append(event)
-            continue
-        assert code == 0, (points, err)
-        assert outcome(runs) == expected, points
-        shutil.rmtree(runs)
-    code, err = start(inputs, runs, words, 0)
-    assert code == 0, (points, err)
-    assert outcome(runs) == expected, points
+    end_the_same(job, words, kills=kills, inputs=inputs, folder=tmp_path)

@@ -10,7 +10,7 @@ from safetensors.torch import load_file, save_file
 from attnlab.data.text_batches import TextRow, collate_texts
 from attnlab.errors import UserError
 from attnlab.models.encoder import EncoderCheckpoint, open_checkpoint
-from attnlab.models.hub import FAMILIES, HubClassifier
+from attnlab.models.hub_classifier import FAMILIES, HubClassifier
 from small_hub import TEXTS, TOKENIZERS, write_small_hub
 
 transformers = pytest.importorskip("transformers")

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from attnlab.errors import StoppedError, UserError
 from attnlab.models.encoder import open_checkpoint
-from attnlab.models.hub import FAMILIES
+from attnlab.models.hub_classifier import FAMILIES
 from attnlab.recipes.classify.settings import ClassifySettings, MaskedSettings, PredictSettings
 from attnlab.recipes.jobs import find_job
 from attnlab.runs.directory import Run, RunPlace

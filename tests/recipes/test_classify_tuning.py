@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 import torch
 from rich.console import Console
-from transformers import BertForSequenceClassification as TheirClassifier
 
 from attnlab.assets.tensors import read_tensors
 from attnlab.errors import DamagedFileError, RunError, StoppedError, UserError
@@ -110,22 +109,6 @@ def test_what_a_method_freezes_is_written_as_it_was_read(
     assert all(name.endswith("bias") for name in moved) if method == "bitfit" else not moved
     has_file = (run.path / "model" / "tuning.safetensors").is_file()
     assert has_file == (method in ("lora", "ia3", "prompt", "prefix"))
-
-
-@pytest.mark.parametrize("method", ["lora", "ia3"])
-def test_a_merged_model_opens_in_transformers_with_equal_answers(
-    method: str, settings: ClassifySettings, tmp_path: Path
-) -> None:
-    exact = replace(TRAINING, precision="float32")
-    settings = replace(settings, pooler=True, tuning=TuningSettings(method), training=exact)
-    run = trained(settings, tmp_path)
-    theirs = TheirClassifier.from_pretrained(run.path / "model").eval()
-    words = (run.path / "model" / "vocab.txt").read_text().split()
-    for row in run.predictions("dev")[:3]:
-        tokens = [words.index(word) for word in row["input"].removesuffix(".").split()]
-        given = torch.tensor([[2, *tokens, words.index("."), 3]])
-        likely = theirs(given).logits.detach().softmax(-1)[0]
-        assert float(likely.max()) == pytest.approx(row["confidence"], abs=1e-5)
 
 
 def test_what_is_trained_is_said_of_the_whole_model(

@@ -100,6 +100,20 @@ def test_torch_is_seeded_the_same_way_each_time() -> None:
     assert torch.equal(torch.rand(3), first)
 
 
+@pytest.mark.skipif(torch.accelerator.is_available(), reason="seeds the accelerator, too")
+def test_seeding_torch_formats_no_stack_for_devices_that_are_not_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    torch.manual_seed(int(rng(1, "dropout", 2, 3).integers(2**63)))
+    expected, formatted = torch.rand(3), list[None]()
+    monkeypatch.setattr("traceback.format_stack", lambda: formatted.append(None) or [])
+    seed_torch(1, "dropout", 2, 3)
+    assert torch.equal(torch.rand(3), expected)
+    assert not formatted
+    torch.manual_seed(0)
+    assert formatted, "torch has become cheap itself: seed_torch may call it again"
+
+
 @pytest.mark.parametrize(
     ("features", "precision"),
     [(["avx2"], "float32"), (["avx2", "avx512_bf16"], "bfloat16"), (["amx_bf16"], "bfloat16")],

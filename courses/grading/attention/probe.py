@@ -1,8 +1,6 @@
 """Runs a submission's functions of A2S1 and records the vectors they return; judges nothing."""
 
-import contextlib
-import signal
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +10,7 @@ import torch
 from attnlab.checks.findings import FAILURES, describe_failure
 from attnlab.checks.notebooks import load_submission
 from attnlab.errors import UserError
-from grading.probing import NOT_WRITTEN, Answer, Arrays, main, nearest
+from grading.probing import NOT_WRITTEN, Answer, Arrays, at_most, main, nearest
 
 QUERY = "average_two"
 """Gives the query that meets the new keys."""
@@ -58,7 +56,7 @@ def result_of(
 ) -> tuple[Any, np.ndarray] | str:
     """Return what a function returns, as it is and as numbers; or say why there are none."""
     try:
-        with _at_most(seconds):
+        with at_most(seconds):
             result = function(argument.clone() if hasattr(argument, "clone") else argument)
         return f"{NOT_WRITTEN}it returns nothing" if result is None else (result, _numbers(result))
     except TimeoutError:
@@ -67,21 +65,6 @@ def result_of(
         inside = error.__traceback__ and error.__traceback__.tb_next  # without our own line
         unwritten = NOT_WRITTEN if isinstance(error, NotImplementedError) else ""
         return unwritten + describe_failure(error.with_traceback(inside))
-
-
-@contextlib.contextmanager
-def _at_most(seconds: float) -> Iterator[None]:
-    """Stop what takes longer, if it is Python; the rest is stopped by the limit of the process."""
-
-    def stop(*_: object) -> None:
-        raise TimeoutError
-
-    signal.signal(signal.SIGVTALRM, stop)
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
 
 def _numbers(result: Any) -> np.ndarray:

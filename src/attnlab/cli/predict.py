@@ -69,7 +69,7 @@ def _answers(run: str, texts: Sequence[str], pairs: Sequence[str]) -> list[dict[
         return session.given(texts, pairs)
     if sys.stdin.isatty():
         messages().print("one text per line; Ctrl-D ends", highlight=False)
-    return session.piped(sys.stdin)
+    return session.piped(sys.stdin.buffer.read())
 
 
 def _print(rows: Sequence[dict[str, Any]], *, as_json: bool) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from attnlab.data.bad_records import BadRecordError, BadRecords
 from attnlab.data.example_fields import WHOLE_NUMBER
 from attnlab.data.labelled_text import Example
 from attnlab.errors import UserError, did_you_mean
@@ -27,16 +28,22 @@ def class_names(examples: Sequence[Example]) -> list[str]:
 
 
 def check_labels(examples: Sequence[Example], classes: Sequence[str]) -> None:
-    """Refuse a label that is not one of the classes; examples without a label pass."""
-    known = {None, *classes}
+    """Refuse labels that are not among the classes; examples without a label pass."""
+    known, bad = {None, *classes}, BadRecords()
     for example in examples:
         if example.label not in known:
-            raise UserError(
-                f"{example.place}: the label {example.label!r} is not one of the"
-                f" {len(classes)} classes: {_listed(classes)}."
-                f"{did_you_mean(str(example.label), classes)}"
-                " Correct it, or train on a file that has this class."
-            )
+            with bad.collected():
+                raise _unknown_label(example, classes)
+    bad.refuse(len(examples))
+
+
+def _unknown_label(example: Example, classes: Sequence[str]) -> BadRecordError:
+    return BadRecordError(
+        example.place,
+        f"the label {example.label!r} is not one of the {len(classes)} classes",
+        f": {_listed(classes)}.{did_you_mean(str(example.label), classes)}"
+        " Correct it, or train on a file that has this class.",
+    )
 
 
 def stratified(

@@ -2,10 +2,11 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from attnlab.data.bad_records import BadRecordError
 from attnlab.data.header import (
     CALLED,
     NAME_LIKE,
@@ -38,33 +39,36 @@ NO_CHARACTER = re.compile("[\0\ud800-\udfff]")
 """NUL, and half a surrogate pair: only a JSON escape can produce them."""
 
 
-def row_fields(
+def table_columns(
     path: Path, rows: Sequence[Row], *, columns: Sequence[str], named: Mapping[str, str]
-) -> Iterator[tuple[int, Fields]]:
-    """Name the cells of each row by the caller's columns, the header, or the format.
+) -> tuple[Sequence[str], bool]:
+    """Name the columns by the caller, the header or the format; say whether there is a header.
 
     ``named`` is what the header calls the fields.
     """
     if not rows:
-        return
-    suffix, (first_line, first) = path.suffix.lower(), rows[0]
+        return (), False
+    first_line, first = rows[0]
+    place = f"{path}, line {first_line}"
     if columns:
         # texts to predict may lack the label
         unlabelled = len(first) == len(columns) - 1
         names = [name for name in columns if name != "label"] if unlabelled else columns
-        has_header = _is_header_of(first, names)
-    elif named:
-        names, has_header = named_fields(f"{path}, line {first_line}", first, named), True
-    else:
-        table = [cells for _, cells in rows]
-        names, has_header = _found_columns(f"{path}, line {first_line}", table, UNNAMED[suffix])
-    for line, cells in rows[has_header:]:
-        if len(cells) != len(names):
-            raise UserError(
-                f"{path}, line {line}: {short(cells)} has {_count(len(cells))};"
-                f" expected {_count(len(names))}: {', '.join(names)}. {ADVICE[suffix]}."
-            )
-        yield line, {name: cell for name, cell in zip(names, cells, strict=True) if name != SKIP}
+        return names, _is_header_of(first, names)
+    if named:
+        return named_fields(place, first, named), True
+    return _found_columns(place, [cells for _, cells in rows], UNNAMED[path.suffix.lower()])
+
+
+def row_fields(place: str, cells: Sequence[str], *, names: Sequence[str], advice: str) -> Fields:
+    """Name the cells of one row."""
+    if len(cells) != len(names):
+        reason = (
+            f"{short(cells)} has {_count(len(cells))}; expected {_count(len(names))}:"
+            f" {', '.join(names)}"
+        )
+        raise BadRecordError(place, reason, f". {advice}.")
+    return {name: cell for name, cell in zip(names, cells, strict=True) if name != SKIP}
 
 
 def _is_header_of(first: Sequence[str], columns: Sequence[str]) -> bool:
@@ -130,16 +134,25 @@ def json_fields(place: str, line: str, *, named: Mapping[str, str]) -> Fields:
 
 
 def _json_object(place: str, line: str) -> dict[str, Any]:
-    advice = 'Write one object per line: {"text": "…", "label": "…"}.'
+    advice = '. Write one object per line: {"text": "…", "label": "…"}.'
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        record = dict(pairs)  # of two values, json would keep the last and say nothing
+        if len(record) < len(pairs):
+            keys = [key for key, _ in pairs]
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise BadRecordError(place, f"the key {short(twice)} appears twice", ". Remove one.")
+        return record
+
     try:
-        record = json.loads(line)
+        record = json.loads(line, object_pairs_hook=unique)
     except json.JSONDecodeError as error:
-        reason = f"{error.msg} at character {error.colno}"
-        raise UserError(f"{place}: {short(line)} is not JSON: {reason}. {advice}") from None
+        reason = f"{short(line)} is not JSON: {error.msg} at character {error.colno}"
+        raise BadRecordError(place, reason, advice) from None
     except (ValueError, RecursionError):  # thousands of digits or of brackets
-        raise UserError(f"{place}: {short(line)} is too large to read. {advice}") from None
+        raise BadRecordError(place, f"{short(line)} is too large to read", advice) from None
     if not isinstance(record, dict):
-        raise UserError(f"{place}: {short(line)} is not a JSON object. {advice}")
+        raise BadRecordError(place, f"{short(line)} is not a JSON object", advice)
     return record
 
 
@@ -149,9 +162,11 @@ def _json_text(place: str, key: str, value: object, field: str | None) -> str:
         return json.dumps(value)
     if not isinstance(value, str):
         wanted = "text in quotes, a number, true or false" if is_label else "text in quotes"
-        raise UserError(f"{place}: {key!r} must be {wanted}, not {short(json.dumps(value))}.")
+        reason = f"{key!r} must be {wanted}, not {short(json.dumps(value))}"
+        raise BadRecordError(place, reason, ".")
     if found := NO_CHARACTER.search(value):
-        raise UserError(f"{place}: {key!r} contains {found[0]!r}, which is not text. Remove it.")
+        reason = f"{key!r} contains {found[0]!r}, which is not text"
+        raise BadRecordError(place, reason, ". Remove it.")
     return value
 
 

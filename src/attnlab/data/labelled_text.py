@@ -8,12 +8,15 @@ A first row of column names is a header, and the columns may then come in any or
 as written: "5" and "5.0" are two classes, and "NA" and "null" are ordinary words.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
-from attnlab.data.example_fields import Fields, json_fields, row_fields
+from attnlab.data.bad_records import BadRecordError, BadRecords, line_in
+from attnlab.data.example_fields import ADVICE, Fields, json_fields, row_fields, table_columns
 from attnlab.data.header import short
 from attnlab.data.text_files import csv_rows, numbered_lines, tsv_rows
 from attnlab.errors import UserError
@@ -25,6 +28,7 @@ FORMATS = {
     ".jsonl": '{"text": "…", "label": "…"} on each line',
 }
 NOTHING: Mapping[str, str] = MappingProxyType({})
+BYTE_ORDER_MARK = "\ufeff"
 LONGEST_LABEL = 100
 """In characters; anything longer is probably a text in the label column."""
 
@@ -56,12 +60,19 @@ def read_labelled(
     or the keys of JSON lines, call the label, the text and the pair, if they have no usual name.
     Either all examples have a label or none has, and the same holds for the pair.
     """
+    bad, examples = BadRecords(), list[Example]()
     with phase(f"reading {path.name}"):
-        examples = [_example(path, line, fields) for line, fields in _records(path, columns, named)]
+        records, fields_of = _records(path, columns, named)
+        for line, record in records:
+            place = f"{path}, line {line}"
+            with bad.collected():
+                example = _example(f"{path.name}:{line}", fields_of(place, record), place)
+                _check_alike(example, examples[0] if examples else example)
+                examples.append(example)
     wanted = f"Write {FORMATS[path.suffix.lower()]}."
-    if not examples:
+    if not records:
         raise UserError(f"{path} is empty: there is no example in it. {wanted}")
-    if labelled and examples[0].label is None:
+    if labelled and examples and examples[0].label is None:
         place = examples[0].place
         if "label" in named and not columns:
             raise UserError(
@@ -69,27 +80,23 @@ def read_labelled(
                 " every example needs one here."
             )
         raise UserError(f"{place}: the label is missing; every example needs one here. {wanted}")
-    _check_all_alike(examples)
+    bad.refuse(len(records))
     return examples
 
 
 def _records(
     path: Path, columns: Sequence[str], named: Mapping[str, str]
-) -> Iterable[tuple[int, Fields]]:
-    """Return the line and the fields of every record; the file name decides the format."""
+) -> tuple[Sequence[tuple[int, Any]], Callable[[str, Any], Fields]]:
+    """Return every record with its line, and how to read one; the file name decides the format."""
     if path.is_dir():
         raise UserError(f"{path} is a folder. Name a {' or '.join(FORMATS)} file in it.")
     match path.suffix.lower():
-        case ".csv":
-            return row_fields(path, csv_rows(path), columns=columns, named=named)
-        case ".tsv":
-            return row_fields(path, tsv_rows(path), columns=columns, named=named)
+        case ".csv" | ".tsv" as suffix:
+            rows = csv_rows(path) if suffix == ".csv" else tsv_rows(path)
+            names, has_header = table_columns(path, rows, columns=columns, named=named)
+            return rows[has_header:], partial(row_fields, names=names, advice=ADVICE[suffix])
         case ".jsonl":
-            lines = numbered_lines(path)
-            return [
-                (line, json_fields(f"{path}, line {line}", text, named=named))
-                for line, text in lines
-            ]
+            return numbered_lines(path), partial(json_fields, named=named)
         case suffix:
             allowed = "; ".join(f"{known} ({what})" for known, what in FORMATS.items())
             raise UserError(
@@ -97,32 +104,32 @@ def _records(
             )
 
 
-def _example(path: Path, line: int, fields: Fields) -> Example:
-    place = f"{path}, line {line}"
+def _example(name: str, fields: Fields, place: str) -> Example:
     text, pair, label = fields["text"], fields.get("pair", ""), fields.get("label", "").strip()
     if not text.strip():
-        raise UserError(f"{place}: the text is empty. Write one, or remove the record.")
+        raise BadRecordError(place, "the text is empty", ". Write one, or remove the record.")
     if len(label) > LONGEST_LABEL:
-        raise UserError(
-            f"{place}: the label {short(label)} is {len(label)} characters long, and at most"
-            f" {LONGEST_LABEL} are allowed. If it is the text, name the columns in a header."
+        reason = (
+            f"the label {short(label)} is {len(label)} characters long, and at most"
+            f" {LONGEST_LABEL} are allowed"
         )
-    pair_or_none = pair if pair.strip() else None
-    return Example(f"{path.name}:{line}", text, pair_or_none, label or None, place)
+        raise BadRecordError(place, reason, ". If it is the text, name the columns in a header.")
+    if label.startswith(BYTE_ORDER_MARK):
+        reason = f"the label {short(label)} begins with a byte order mark"
+        raise BadRecordError(place, reason, ", as in files that were joined. Remove the mark.")
+    return Example(name, text, pair if pair.strip() else None, label or None, place)
 
 
-def _check_all_alike(examples: Sequence[Example]) -> None:
-    """Refuse a label or a pair that only some of the examples have."""
-    first = examples[0]
-    for example in examples:
-        for role in ("label", "pair"):
-            value, wanted = getattr(example, role), getattr(first, role)
-            if (value is None) != (wanted is None):
-                raise UserError(
-                    f"{example.place}: the {role} is {_or_missing(value)}, but that of"
-                    f" {first.place} is {_or_missing(wanted)}."
-                    f" Give every example a {role}, or none."
-                )
+def _check_alike(example: Example, first: Example) -> None:
+    """Refuse a label or a pair that only one of the two has."""
+    for role in ("label", "pair"):
+        value, wanted = getattr(example, role), getattr(first, role)
+        if (value is None) != (wanted is None):
+            reason = (
+                f"the {role} is {_or_missing(value)}, but that of {line_in(first.place)} is"
+                f" {_or_missing(wanted)}"
+            )
+            raise BadRecordError(example.place, reason, f". Give every example a {role}, or none.")
 
 
 def _or_missing(value: str | None) -> str:

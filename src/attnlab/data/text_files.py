@@ -5,6 +5,7 @@ breaks are part of the text. CSV fields may be quoted and then hold commas and l
 a quote is an ordinary character.
 """
 
+import codecs
 import csv
 from pathlib import Path
 
@@ -14,28 +15,65 @@ from attnlab.runs.files import reading
 Row = tuple[int, list[str]]
 """The line that a record starts on, and its cells."""
 
+OTHER_MARKS = {  # UTF-32 first: its mark begins like that of UTF-16
+    codecs.BOM_UTF32_LE: "UTF-32",
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}
+"""What a file begins with that is no UTF-8."""
+
 
 def read_text(path: Path) -> str:
     """Read a UTF-8 file whole, without its byte order mark."""
     with reading(path):
         content = path.read_bytes()
+    return decode_text(content, str(path))
+
+
+def decode_text(content: bytes, source: str) -> str:
+    """Decode UTF-8, without its byte order mark; errors name the source, the line and the byte."""
+    advice = "Save the text as UTF-8."
+    for mark, encoding in OTHER_MARKS.items():
+        if content.startswith(mark):
+            raise UserError(
+                f"{source}, line 1: the bytes {mark.hex(' ')} at offset 0 are the byte order mark"
+                f" of {encoding}. {advice}"
+            )
+    start = len(codecs.BOM_UTF8) if content.startswith(codecs.BOM_UTF8) else 0
     try:
-        text = content.decode("utf-8-sig")
+        text = content[start:].decode()
     except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
+        at = error.start + start
         raise UserError(
-            f"{path}, line {line}: byte {error.object[error.start]:#04x} is not valid UTF-8"
-            f" ({error.reason}). Save the file as UTF-8."
+            f"{_place(source, content, at)}: byte {content[at]:#04x} at offset {at} is not valid"
+            f" UTF-8 ({error.reason}). {advice}"
         ) from None
-    if "\0" in text:
-        line = text.partition("\0")[0].count("\n") + 1
-        raise UserError(f"{path}, line {line}: there is a NUL byte. Save the file as UTF-8 text.")
+    if (at := content.find(0)) >= 0:
+        raise UserError(
+            f"{_place(source, content, at)}: there is a NUL byte at offset {at}. {advice}"
+        )
     return text
+
+
+def _place(source: str, content: bytes, at: int) -> str:
+    line = content.count(b"\n", 0, at) + 1
+    return f"{source}, line {line}"
 
 
 def all_lines(path: Path) -> list[str]:
     """Read every line, also the blank ones."""
-    return [line.removesuffix("\r") for line in read_text(path).split("\n")]
+    return split_lines(read_text(path), str(path))
+
+
+def split_lines(text: str, source: str) -> list[str]:
+    """Split a text at its line feeds; one whose lines end in carriage returns alone is refused."""
+    if "\r" in text.rstrip("\r") and "\n" not in text:
+        raise UserError(
+            f"{source}, line 1: there are carriage returns, but no line feeds. End lines with a"
+            " line feed."
+        )
+    return [line.removesuffix("\r") for line in text.split("\n")]
 
 
 def numbered_lines(path: Path) -> list[tuple[int, str]]:
@@ -52,8 +90,12 @@ def read_lines(path: Path) -> list[str]:
 
 
 def tsv_rows(path: Path) -> list[Row]:
-    """Split every line at its tabs."""
-    return [(number, line.split("\t")) for number, line in numbered_lines(path)]
+    """Split every line at its tabs; a line of tabs alone is a record of empty cells."""
+    return [
+        (number, line.split("\t"))
+        for number, line in enumerate(all_lines(path), 1)
+        if line.strip() or "\t" in line
+    ]
 
 
 def csv_rows(path: Path) -> list[Row]:

@@ -196,9 +196,10 @@ def load_pretrained(
     """Give a model its weights; return the names of those that stay as initialized.
 
     Only heads may be missing. A classifier is not used if it has another number of classes, or
-    other classes than ``classes``, if these are given.
+    other classes than ``classes``, if these are given. One with the same names must fit.
     """
     wanted, there = model.state_dict(), dict(pretrained.tensors)
+    may_differ = () if classes else CLASSIFIER
     if classes and pretrained.classes != tuple(classes):
         there = {name: value for name, value in there.items() if not name.startswith(CLASSIFIER)}
     fresh = [
@@ -206,7 +207,7 @@ def load_pretrained(
         for name, value in wanted.items()
         if name.startswith(HEADS)
         and (
-            name not in there or (name.startswith(CLASSIFIER) and there[name].shape != value.shape)
+            name not in there or (name.startswith(may_differ) and there[name].shape != value.shape)
         )
     ]
     missing = [name for name in wanted if name not in there and name not in fresh]

@@ -13,6 +13,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from attnlab.data.text_tokenizer import TextTokenizer
+from attnlab.errors import UserError
 from attnlab.models.activations import Part
 from attnlab.phases import phase
 from attnlab.runs.files import parse_object
@@ -21,6 +22,8 @@ from attnlab.runs.manifest import read_sealed
 Summary = Callable[[Tensor, Tensor, Tensor | None], Tensor]
 """From tokens and types (B, T), and padding (B, T) or None, to the vectors (B, D) of texts."""
 CONFIG = "config.json"
+ADAPTER = "adapter_config.json"
+"""What peft describes an adapter in."""
 PLAIN = "bert"
 """The kind that needs nothing but PyTorch."""
 
@@ -127,6 +130,7 @@ class EncoderCheckpoint(Protocol):
 @phase("loading the model")
 def open_checkpoint(folder: Path) -> EncoderCheckpoint:
     """Read a folder in the hub's layout."""
+    _refuse_adapter(folder)
     if kind_of(folder) == PLAIN:
         from attnlab.models.bert_format import read_bert
 
@@ -142,3 +146,15 @@ def kind_of(folder: Path) -> str:
     if not path.is_file():
         return PLAIN  # whose reader says what is missing
     return str(parse_object(read_sealed(path), path).get("model_type", PLAIN))
+
+
+def _refuse_adapter(folder: Path) -> None:
+    """Refuse what peft has trained beside a model: the model alone would be another one."""
+    path = folder / ADAPTER
+    if path.is_file():
+        base = parse_object(path.read_bytes(), path).get("base_model_name_or_path")
+        raise UserError(
+            f"{folder} has an adapter of peft, made for the model {base!r}; only whole models are"
+            " read. Merge it into that model with peft (merge_and_unload, then save_pretrained) and"
+            " give the merged model's folder."
+        )

@@ -1,19 +1,17 @@
 """Encoders of transformers: RoBERTa, DistilBERT, T5, and what else can classify a sequence.
 
-The first three are tested number by number; others may work and are said to be untested. Names of
-sizes are translated here and nowhere else. transformers is loaded when a model asks for it.
+The first three are tested number by number; others may work and are said to be untested.
+transformers is loaded when a model asks for it.
 """
 
 import hashlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
-import torch
-from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from attnlab.assets.hub import TOKENIZER_FILES
@@ -21,106 +19,13 @@ from attnlab.assets.tensors import decode_tensors
 from attnlab.errors import UserError
 from attnlab.models.bert_format import WEIGHTS
 from attnlab.models.bert_names import listed
-from attnlab.models.encoder import CONFIG, SequenceClassifier, Summary
+from attnlab.models.encoder import CONFIG
+from attnlab.models.hub_classifier import FAMILIES, Family, HubClassifier
 from attnlab.models.hub_tokenizer import HubTokenizer, read_hub_tokenizer
 from attnlab.models.parameter_counts import need_memory_for
 from attnlab.phases import messages
 from attnlab.runs.files import naming_the_path, replace_file
 from attnlab.runs.manifest import read_sealed
-
-Read = Mapping[str, Tensor]
-"""The arguments of a model of transformers."""
-
-
-@dataclass(frozen=True)
-class Family:
-    """Where a kind of model is to be cut into a body and a head."""
-
-    summary: Callable[[Any, Read], Tensor]
-    tell: Callable[[Any, Tensor], Tensor]
-    heads: tuple[str, ...]
-    """The modules of the head; a checkpoint need not have them."""
-    output: str
-    """The head's last matrix."""
-    position_offset: int = 0
-    """Rows of the table of positions that no token uses."""
-
-
-def _first_token(net: Any, read: Read) -> Tensor:
-    hidden: Tensor = net.base_model(**read)[0]
-    return hidden[:, 0]
-
-
-def _last_end(net: Any, read: Read) -> Tensor:
-    """Return what the decoder of T5 knows where the text ends: it reads the text once more."""
-    tokens = read["input_ids"]
-    shifted = net._shift_right(tokens)
-    hidden: Tensor = net.transformer(**read, decoder_input_ids=shifted, use_cache=False)[0]
-    places = torch.arange(tokens.shape[1], device=tokens.device)
-    last = (tokens.eq(net.config.eos_token_id) * places).argmax(1)
-    return hidden[torch.arange(len(tokens), device=tokens.device), last]
-
-
-FAMILIES = {
-    "roberta": Family(
-        _first_token,
-        lambda net, summary: net.classifier(summary[:, None]),  # it takes the first token itself
-        heads=("classifier",),
-        output="classifier.out_proj.weight",
-        position_offset=2,
-    ),
-    "distilbert": Family(
-        _first_token,
-        lambda net, summary: net.classifier(net.dropout(net.pre_classifier(summary).relu())),
-        heads=("pre_classifier", "classifier"),
-        output="classifier.weight",
-    ),
-    "t5": Family(
-        _last_end,
-        lambda net, summary: net.classification_head(summary),
-        heads=("classification_head",),
-        output="classification_head.out_proj.weight",
-    ),
-}
-
-
-class HubClassifier(SequenceClassifier):
-    """A model of transformers, called as ours are.
-
-    A kind that is not in ``FAMILIES`` is not cut: its summary is the scores themselves.
-    """
-
-    def __init__(self, net: nn.Module, *, pad: int, reads_types: bool) -> None:
-        super().__init__()
-        self.net, self.pad, self.reads_types = net, pad, reads_types
-        self.family = FAMILIES.get(str(cast("Any", net).config.model_type))
-        self.is_cut = self.family is not None
-        self.output = f"net.{self.family.output if self.family else _last_matrix(net)}"
-
-    @property
-    def summary(self) -> Summary:
-        """What returns the vector of each text that the head reads."""
-        return self._read
-
-    def _read(
-        self,
-        tokens: Int[Tensor, "B T"],
-        types: Int[Tensor, "B T"],
-        padding: Bool[Tensor, "B T"] | None = None,
-    ) -> Float[Tensor, "B D"]:
-        mask = torch.ones_like(tokens, dtype=torch.bool) if padding is None else padding
-        # RoBERTa counts positions by which tokens are padding
-        read = {"input_ids": tokens.masked_fill(~mask, self.pad), "attention_mask": mask.long()}
-        if self.reads_types:
-            read["token_type_ids"] = types
-        if self.family:
-            return self.family.summary(self.net, read)
-        scores: Tensor = self.net(**read).logits
-        return scores
-
-    def tell(self, summary: Float[Tensor, "B D"]) -> Float[Tensor, "B C"]:
-        """Return the scores of the classes, given the body's summary of each text."""
-        return self.family.tell(self.net, summary) if self.family else summary
 
 
 @dataclass(frozen=True)
@@ -179,7 +84,7 @@ class HubCheckpoint:
         if family is None:
             messages().print(
                 f"{self.folder}: models of the kind {self.kind!r} are untested here; tested are"
-                f" bert, {', '.join(FAMILIES)}."
+                f" bert, {', '.join(FAMILIES)}. How much memory a step needs is not estimated."
             )
         net, fresh = self._loaded(classes, family)
         tokenizer = self.read_tokenizer()
@@ -200,15 +105,27 @@ class HubCheckpoint:
             config=self.config,
             state_dict=there,
             output_loading_info=True,
-            ignore_mismatched_sizes=family is None,
+            ignore_mismatched_sizes=True,
         )
-        fresh = sorted({*report["missing_keys"], *(key[0] for key in report["mismatched_keys"])})
-        missing = [name for name in fresh if family and name.split(".")[0] not in family.heads]
-        if missing:
-            raise UserError(
-                f"{self.folder} lacks {len(missing)} of the model's tensors: {listed(missing)}."
-            )
+        mismatched = {name: shapes for name, *shapes in report["mismatched_keys"]}
+        fresh = sorted({*report["missing_keys"], *mismatched})
+        if family:
+            self._refuse_mismatched(mismatched)
+            self._refuse_missing([name for name in fresh if name.split(".")[0] not in family.heads])
         return net.float(), fresh
+
+    def _refuse_mismatched(self, shapes: Mapping[str, Sequence[Sequence[int]]]) -> None:
+        for name, (there, asked) in shapes.items():
+            raise UserError(
+                f"{self.folder}: {name} has the shape {list(there)}, but {CONFIG} asks for"
+                f" {list(asked)}."
+            )
+
+    def _refuse_missing(self, names: Sequence[str]) -> None:
+        if names:
+            raise UserError(
+                f"{self.folder} lacks {len(names)} of the model's tensors: {listed(names)}."
+            )
 
     def released(self) -> "HubCheckpoint":
         """Return it without its tensors: a model has copies of its own."""
@@ -287,8 +204,3 @@ def _parameters(config: Any) -> Mapping[str, int]:
         f"num_hidden_layers = {layers} with hidden_size = {width}": 12 * layers * width**2,
         f"vocab_size = {rows} with hidden_size = {width}": rows * width,
     }
-
-
-def _last_matrix(net: nn.Module) -> str:
-    *_, last = (name for name, module in net.named_modules() if isinstance(module, nn.Linear))
-    return f"{last}.weight"

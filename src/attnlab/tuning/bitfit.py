@@ -8,6 +8,7 @@ from attnlab.tuning.parts import ModelParts, Trainable
 @TUNING.register("bitfit")
 def bitfit(parts: ModelParts) -> Trainable:
     """Train the biases of all linear layers and layer norms of the body."""
+    parts.need_known_layers("bitfit")
     names = frozenset(name for name, _ in parts.model.named_parameters() if name.endswith("bias"))
     if not names - parts.head_names():
         raise UserError("tuning 'bitfit' trains biases, but the model has none. Try 'lora'.")

@@ -10,6 +10,7 @@ from attnlab.tuning.parts import ModelParts, Trainable
 @TUNING.register("head")
 def head(parts: ModelParts) -> Trainable:
     """Train nothing but the head: the classifier, and the dense layer before it if there is one."""
+    parts.need_known_layers("head")
     if not parts.heads:
         raise UserError(
             f"tuning 'head' trains a new classifier, but a {type(parts.model).__name__} has none:"

@@ -1,7 +1,7 @@
 """Where models of transformers have the parts that tuning methods act on.
 
-LoRA and its like act on linear layers, wherever these are: what is written for our own models
-serves here as well.
+What is written for our own models serves here as well: LoRA and its like act on linear layers,
+wherever these are, a prompt comes before the text, and every attention may have a prefix.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from torch import nn
 
-from attnlab.models.hub import HubClassifier
+from attnlab.models.hub_classifier import HubClassifier
 from attnlab.tuning.counting import Count, head_count
 from attnlab.tuning.parts import ModelParts, Role
 
@@ -24,6 +24,8 @@ class Places:
 
     layers: tuple[str, ...]
     """Below the model; ``*`` counts."""
+    attention: str
+    """Where a layer has its attention."""
     roles: Mapping[Role, str]
     table: str
     body: str = "n"
@@ -34,6 +36,7 @@ class Places:
 PLACES = {
     "roberta": Places(
         ("roberta.encoder.layer.*",),
+        "attention.self",
         {
             "query": "attention.self.query",
             "key": "attention.self.key",
@@ -48,6 +51,7 @@ PLACES = {
     ),
     "distilbert": Places(
         ("distilbert.transformer.layer.*",),
+        "attention",
         {
             "query": "attention.q_lin",
             "key": "attention.k_lin",
@@ -66,6 +70,7 @@ PLACES = {
             "transformer.decoder.block.*.layer.0.SelfAttention",
             "transformer.decoder.block.*.layer.1.EncDecAttention",
         ),
+        "",
         {"query": "q", "key": "k", "value": "v", "proj": "o"},
         "transformer.shared",
     ),
@@ -75,32 +80,39 @@ PLACES = {
 
 def hub_parts(model: HubClassifier) -> ModelParts:
     """Find the parts of a model of transformers; of an untested kind, only what all have."""
-    config = cast("Any", model.net).config
+    config, size = cast("Any", model.net).config, model.size
     places = PLACES.get(config.model_type)
     heads = tuple(f"net.{name}." for name in model.family.heads) if model.family else ()
     layers = _found(model, places.layers) if places else ()
     sizes = {
-        "d": int(config.hidden_size),
+        "d": size.d_model,
         "L": len(layers),
-        "m": int(getattr(config, "intermediate_size", getattr(config, "hidden_dim", 0))),
-        "V": int(config.vocab_size),
-        "T": int(getattr(config, "max_position_embeddings", 0)),
-        "k": int(getattr(config, "type_vocab_size", 0)),
+        "m": size.d_mlp,
+        "V": size.vocab_size,
+        "T": size.max_len,
+        "k": size.n_types,
         "n": _counted(model, but=heads),
     }
+    of_heads = size.n_heads * int(getattr(config, "d_kv", size.d_model // size.n_heads))
+    if of_heads != size.d_model:
+        sizes["h"] = of_heads
     return ModelParts(
         model,
         layers=layers,
         roles=places.roles if places else {},
         table=f"net.{places.table}" if places else "",
         embeddings="",
-        n_heads=int(config.num_attention_heads),
+        n_heads=size.n_heads,
         sizes=sizes,
         body=Count(places.body if places else "n"),
         biases=Count(places.biases if places else ""),
         head=head_count(len(config.id2label), dense=True) if heads else Count(),
         heads=heads,
         is_ours=False,
+        prefixed=tuple(f"{layer}.{places.attention}".rstrip(".") for layer in layers)
+        if places
+        else (),
+        read_prefixes=model.read_prefixes,
     )
 
 

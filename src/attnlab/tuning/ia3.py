@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from attnlab.tuning import TUNING
 from attnlab.tuning.adapted import AdaptedLinear, adapt
 from attnlab.tuning.counting import Count
-from attnlab.tuning.parts import WIDTHS, ModelParts, Role, Trainable
+from attnlab.tuning.parts import ModelParts, Role, Trainable
 
 INPUT_SCALED = ("proj", "down")
 """Roles whose input is scaled: the heads' outputs, and the inside of the MLP."""
@@ -59,5 +59,5 @@ def ia3(
     )
     count = Count()
     for role in targets:
-        count += Count(f"L·{WIDTHS[role][0 if role in INPUT_SCALED else 1]}")
+        count += Count(f"L·{parts.widths(role)[0 if role in INPUT_SCALED else 1]}")
     return Trainable(frozenset(f"{name}.gain" for name in adapted), count)

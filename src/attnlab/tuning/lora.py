@@ -14,7 +14,7 @@ from attnlab.dropout import Dropout
 from attnlab.tuning import TUNING
 from attnlab.tuning.adapted import AdaptedLinear, adapt
 from attnlab.tuning.counting import Count
-from attnlab.tuning.parts import WIDTHS, ModelParts, Role, Trainable
+from attnlab.tuning.parts import ModelParts, Role, Trainable
 
 
 class LoRALinear(AdaptedLinear):
@@ -57,7 +57,7 @@ def lora(
     )
     count = Count()
     for role in targets:
-        count += Count(" + ".join(f"L·r·{width}" for width in WIDTHS[role]))
+        count += Count(" + ".join(f"L·r·{width}" for width in parts.widths(role)))
     first = frozenset(f"{name}.lora_a.weight" for name in adapted)
     second = frozenset(f"{name}.lora_b.weight" for name in adapted)
     # the gradient of A is a product with B, which is zero in the first step

@@ -3,7 +3,7 @@
 A projection has a role: query, key, value and proj in the attention, up and down in the MLP.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, cast
 
@@ -15,19 +15,19 @@ from attnlab.attention.variants.dot_product import DotProduct
 from attnlab.errors import UserError
 from attnlab.models.bert import BertForCLSMLM, BertForSequenceClassification
 from attnlab.models.gpt import GPT
-from attnlab.models.hub import HubClassifier
+from attnlab.models.hub_classifier import HubClassifier
 from attnlab.tuning.counting import Count, head_count
 
 Role = Literal["query", "key", "value", "proj", "up", "down"]
 WIDTHS: Mapping[Role, tuple[str, str]] = {
-    "query": ("d", "d"),
-    "key": ("d", "d"),
-    "value": ("d", "d"),
-    "proj": ("d", "d"),
+    "query": ("d", "h"),
+    "key": ("d", "h"),
+    "value": ("d", "h"),
+    "proj": ("h", "d"),
     "up": ("d", "m"),
     "down": ("m", "d"),
 }
-"""The widths of what a projection takes and returns: of the model, or inside the MLP."""
+"""The widths of what a projection takes and returns: of the model, of all heads, or of the MLP."""
 ATTENTION: dict[Role, str] = {
     "query": "attn.query",
     "key": "attn.key",
@@ -55,7 +55,7 @@ class ModelParts:
 
     model: nn.Module
     layers: tuple[str, ...]
-    """Where the layers are; each of ours has ``attn`` and room for a prefix."""
+    """Where the layers are; each of ours has ``attn``."""
     roles: Mapping[Role, str]
     """Where a layer's projections are, by their roles."""
     table: str
@@ -64,8 +64,9 @@ class ModelParts:
     """What has room for a prompt."""
     n_heads: int
     sizes: Mapping[str, int]
-    """d width, L layers, m width inside the MLPs, V vocabulary, T positions, N n-grams; a, b, p are
-    counted where a user may choose the module: attention, its biases, positions."""
+    """d width, L layers, m width inside the MLPs, V vocabulary, T positions, N n-grams; h is there
+    if all heads together are not as wide as the model; a, b, p are counted where a user may choose
+    the module: attention, its biases, positions."""
     body: Count
     """Of all parameters but the head's."""
     biases: Count
@@ -75,15 +76,24 @@ class ModelParts:
     heads: tuple[str, ...] = ()
     """How the names of the head's parameters begin."""
     is_ours: bool = True
-    """Whether its attention keeps our contract, so that a prefix can join it."""
+    """Whether its attention keeps our contract."""
+    prefixed: tuple[str, ...] = ()
+    """What has room for a prefix; in our models, the layers."""
+    read_prefixes: Callable[[], None] = lambda: None
+    """Makes the attention of another library read prefixes."""
+
+    def widths(self, role: Role) -> tuple[str, str]:
+        """Name the widths of what a projection takes and returns."""
+        before, after = WIDTHS[role]
+        return self.width(before), self.width(after)
+
+    def width(self, symbol: str) -> str:
+        """Name a width; that of all heads is mostly the model's own."""
+        return "d" if symbol == "h" and "h" not in self.sizes else symbol
 
     def linears(self, role: Role, *, method: str) -> Iterator[tuple[str, nn.Linear]]:
         """Give the name and module of a projection in every layer; refuse a model without."""
-        if not self.layers:
-            raise UserError(
-                f"tuning {method!r} acts on linear layers by their roles, which are not known in a"
-                " model of an untested kind. Try 'full'."
-            )
+        self.need_known_layers(method)
         for layer in self.layers:
             name = f"{layer}.{self.roles.get(role, role)}"
             parent, _, last = name.rpartition(".")
@@ -115,12 +125,8 @@ class ModelParts:
 
     def need_prefix_support(self, method: str, reason: str) -> None:
         """Refuse a model whose attention takes no keys and values besides those of its tokens."""
-        if not self.is_ours:
-            raise UserError(
-                f"tuning {method!r} needs attention that takes keys and values from outside, which"
-                " the encoders of transformers do not. Try 'lora', or a BERT."
-            )
-        for layer in self.layers:
+        self.need_known_layers(method)
+        for layer in self.layers if self.is_ours else ():
             attention = type(self.model.get_submodule(f"{layer}.attn"))
             if "prefix" not in supports_of(attention):
                 raise UserError(
@@ -128,6 +134,14 @@ class ModelParts:
                     f" which does not support a prefix: {reason} Attention that does:"
                     f" {', '.join(supporting('prefix'))}."
                 )
+
+    def need_known_layers(self, method: str) -> None:
+        """Refuse a model of transformers of which only the whole is known."""
+        if not self.layers:
+            raise UserError(
+                f"tuning {method!r} must know where a model has its layers and its head, and a"
+                f" {type(self.model.net).__name__} is of an untested kind. Try 'full'."
+            )
 
 
 def parts_of(model: nn.Module) -> ModelParts:
@@ -148,13 +162,15 @@ def parts_of(model: nn.Module) -> ModelParts:
 
 def _bert_parts(model: BertForSequenceClassification) -> ModelParts:
     size, table = model.body.size, model.body.embeddings.words
+    layers = tuple(f"body.layers.{i}" for i in range(size.n_layers))
     head = head_count(model.classifier.out_features, dense=model.body.pooler is not None)
     if isinstance(model, BertForCLSMLM):
         head += Count("d² + 3·d + V")
     tables = Count(f"V·d + T·d + {size.n_types}·d + 2·d")
     return ModelParts(
         model,
-        layers=tuple(f"body.layers.{i}" for i in range(size.n_layers)),
+        layers=layers,
+        prefixed=layers,
         roles=ATTENTION | {"up": "up", "down": "down"},
         table="body.embeddings.words",
         embeddings="body.embeddings",
@@ -189,9 +205,11 @@ def _gpt_parts(model: GPT) -> ModelParts:
         sizes["p"], body = others, body + Count("p")
     if model.ngram_table is not None:
         sizes["N"], body = model.ngram_table.table.num_embeddings, body + Count("N·d")
+    layers = tuple(f"blocks.{i}" for i in range(len(model.blocks)))
     return ModelParts(
         model,
-        layers=tuple(f"blocks.{i}" for i in range(len(model.blocks))),
+        layers=layers,
+        prefixed=layers,
         roles=ATTENTION | {"up": "mlp.0", "down": "mlp.2"},
         table="tok_emb",
         embeddings="",

@@ -1,7 +1,8 @@
 """Prompt tuning (Lester et al. 2021, arXiv:2104.08691): learned vectors before the text.
 
 They take the place of embedded tokens but have no positions, so that the text keeps its own and
-none of its tokens must make room. They start as the vectors of random tokens.
+none of its tokens must make room. They start as the vectors of random tokens. T5, which knows
+distances only, has them before the text that its encoder reads.
 """
 
 from typing import Annotated

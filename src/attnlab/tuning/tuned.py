@@ -1,12 +1,15 @@
 """Applies a tuning method to a model, between building it and making its parameter groups."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+import torch
 from torch import Tensor, nn
 
 from attnlab.errors import RunError, UserError
 from attnlab.models.bert import BertForSequenceClassification
+from attnlab.models.bert_names import listed
+from attnlab.models.encoder import SequenceClassifier
 from attnlab.models.sizes import BertSize
 from attnlab.randomness import seed_torch
 from attnlab.tuning import TUNING
@@ -87,7 +90,30 @@ def apply_tuning(model: nn.Module, settings: TuningSettings, *, seed: int) -> Tu
     added = frozenset(model.state_dict()) - known
     tuned = Tuned(model, settings.name, trainable, null_directions, added)
     tuned.check_count()
+    if isinstance(model, SequenceClassifier):
+        # the head for masked tokens is not what tells the classes
+        _check_head(model, sorted(n for n in parts.head_names() if not n.startswith("masked.")))
     return tuned
+
+
+def _check_head(model: SequenceClassifier, names: Sequence[str]) -> None:
+    """Refuse a head that gets no gradient from the scores: it would stay as it was drawn."""
+    if not names:
+        return
+    named = dict(model.named_parameters())
+    last = named[model.output]
+    with torch.random.fork_rng(devices=[]):  # dropout draws numbers
+        scores = model.tell(last.new_ones(1, last.shape[1]))
+    gradients: Sequence[Tensor | None] = [None] * len(names)
+    if scores.requires_grad:
+        head = [named[name] for name in names]
+        gradients = torch.autograd.grad(scores.sum(), head, allow_unused=True)
+    idle = [name for name, gradient in zip(names, gradients, strict=True) if gradient is None]
+    if idle:
+        raise RunError(
+            f"no gradient reaches {listed(idle)} of the classifier's head: it would stay as it was"
+            " drawn, and the scores would mean nothing."
+        )
 
 
 def check_tuning(settings: TuningSettings, name: str) -> None:

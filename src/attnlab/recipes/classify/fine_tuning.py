@@ -20,7 +20,8 @@ from attnlab.recipes.classify.closing import (
 from attnlab.recipes.classify.settings import MODEL, ClassifySettings
 from attnlab.recipes.classify.streams import labelled_stream, masked_stream
 from attnlab.recipes.classify.texts import ClassifyTexts
-from attnlab.recipes.classify.tuned_model import write_tuned
+from attnlab.recipes.classify.tuned_model import export_note, write_tuned
+from attnlab.runs.shapes import shown
 from attnlab.training.inference import inference
 from attnlab.training.loop import TrainingState
 from attnlab.training.session import Session
@@ -43,6 +44,7 @@ class FineTuning:
         """Put a classifier on the pretrained body, and cut all texts into tokens."""
         self.settings, self.texts, self.session = settings, texts, session
         check_fits(checkpoint, settings, texts)
+        self._classified_as = checkpoint.classes
         self.classifier, self.fresh = new_classifier(
             checkpoint, texts.classes, settings, fills_in=bool(texts.unlabelled)
         )
@@ -83,7 +85,11 @@ class FineTuning:
         if self.fresh:
             parts = sorted({name.rpartition(".")[0] for name in self.fresh})
             what = "new classifier head" if "classifier" in parts else "new layers"
-            self.session.say(f"{what}: {self.settings.model} has no {', '.join(parts)}")
+            why = f"has no {', '.join(parts)}"
+            if self._classified_as not in ((), tuple(self.texts.classes)):
+                before, now = map(shown, (list(self._classified_as), list(self.texts.classes)))
+                why = f"has the classes {before}, the texts {now}"
+            self.session.say(f"{what}: {self.settings.model} {why}")
         self.session.say(self._said)
 
     def _masked_stream(self) -> Epochs[TextRow] | None:
@@ -147,6 +153,8 @@ class FineTuning:
             self.session.say(overfitting_verdict(predictions["dev"], steps=state.step))
         self._make_table_whole()
         write_tuned(tuned, self.checkpoint, run.path / MODEL, classes=texts.classes)
+        if note := export_note(tuned):
+            self.session.say(note)
         close_classification(
             run,
             texts,

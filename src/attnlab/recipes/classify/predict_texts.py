@@ -1,15 +1,19 @@
 """Classifies texts that are in no file, and leaves no run behind."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from attnlab.data.bad_records import BadRecordError, BadRecords
 from attnlab.data.labelled_text import Example
+from attnlab.data.text_files import decode_text, split_lines
 from attnlab.errors import UserError
 from attnlab.recipes.classify.classifier import load_classifier
 from attnlab.recipes.opening import computing_like
 from attnlab.runs.directory import Run
 from attnlab.training.inference import inference
+
+PIPE = "standard input"
 
 
 class TextSession:
@@ -39,13 +43,19 @@ class TextSession:
             ]
         )
 
-    def piped(self, lines: Iterable[str]) -> list[dict[str, Any]]:
+    def piped(self, content: bytes) -> list[dict[str, Any]]:
         """Classify one text per line, or two with a tab between; blank lines are skipped."""
-        examples = [
-            self._example_of_line(f"standard input, line {number}", line.strip())
+        lines = split_lines(decode_text(content, PIPE), PIPE)
+        bad, examples = BadRecords(), list[Example]()
+        numbered = [
+            (number, line)
             for number, line in enumerate(lines, 1)
-            if line.strip()
+            if line.strip() or (self.has_pairs and "\t" in line)
         ]
+        for number, line in numbered:
+            with bad.collected():
+                examples.append(self._example_of_line(f"{PIPE}, line {number}", line))
+        bad.refuse(len(numbered))
         if not examples:
             raise UserError("there is no text on standard input: write one per line.")
         return self._predict(examples)
@@ -53,12 +63,10 @@ class TextSession:
     def _example_of_line(self, place: str, line: str) -> Example:
         if not self.has_pairs:
             return _example(place, line, None)
-        text, tab, pair = line.partition("\t")
-        if not tab:
-            raise UserError(
-                f"{place}: {self.run.name} classifies pairs of texts: put a tab between the two."
-            )
-        return _example(place, text, pair)
+        if (tabs := line.count("\t")) != 1:
+            reason = f"{self.run.name} classifies pairs of texts, but the line has {tabs} tabs"
+            raise BadRecordError(place, reason, ". Put one tab between the two.")
+        return _example(place, *line.split("\t"))
 
     def _predict(self, examples: Sequence[Example]) -> list[dict[str, Any]]:
         rows = [self.classifier.row(example) for example in examples]
@@ -73,5 +81,5 @@ class TextSession:
 
 def _example(place: str, text: str, pair: str | None) -> Example:
     if not text.strip() or (pair is not None and not pair.strip()):
-        raise UserError(f"{place}: the text is empty.")
+        raise BadRecordError(place, "the text is empty", ".")
     return Example(place, text, pair, None, place)

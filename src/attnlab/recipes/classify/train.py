@@ -22,6 +22,7 @@ from attnlab.recipes.classify.texts import (
     refuse_unused_share,
     refuse_unused_splits,
 )
+from attnlab.recipes.classify.tuned_model import need_plain
 from attnlab.recipes.files import need
 from attnlab.recipes.opening import Inputs, finished_run, open_run
 from attnlab.recipes.seen_rows import START_RECORD
@@ -112,7 +113,9 @@ def _note_substitutions(settings: ClassifySettings, session: Session) -> None:
 
 def read_model(name: str, session: Session) -> EncoderCheckpoint:
     """Find a model and read it; a run resumes only with the model it began with."""
-    found = open_checkpoint(Path(session.processes.from_lead(lambda: str(find_model(name)))))
+    folder = Path(session.processes.from_lead(lambda: str(find_model(name))))
+    need_plain(folder)
+    found = open_checkpoint(folder)
     session.insist("base", found.sha256, what=f"the model {name}")
     record = found.folder.parent / RECORD
     if record.is_file():  # of the run that trained it: its rows count as seen

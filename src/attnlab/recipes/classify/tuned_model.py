@@ -7,8 +7,9 @@ import safetensors.torch
 from torch import nn
 
 from attnlab.assets.tensors import decode_safetensors
-from attnlab.errors import DamagedFileError
+from attnlab.errors import DamagedFileError, UserError
 from attnlab.models.encoder import EncoderCheckpoint
+from attnlab.recipes.classify.settings import MODEL
 from attnlab.runs.files import replace_file
 from attnlab.runs.manifest import read_sealed
 from attnlab.tuning.settings import TuningSettings
@@ -27,6 +28,27 @@ def write_tuned(
     checkpoint.write(tuned.model, folder, classes=classes, without=added)
     if added:
         replace_file(folder / ADDED, safetensors.torch.save(added))
+
+
+def export_note(tuned: Tuned) -> str:
+    """Say what of a written model is in a file of its own, and why; nothing of a plain one."""
+    if not tuned.added & tuned.model.state_dict().keys():
+        return ""
+    why = "tuning.merge = true merges it" if tuned.can_merge else "no plain model has room for it"
+    return (
+        f"{MODEL}/{ADDED} holds what {tuned.method} has added to the model ({why}): attnlab"
+        " classify predict reads both, transformers would answer without it"
+    )
+
+
+def need_plain(folder: Path) -> None:
+    """Refuse to train a model that is not whole without what tuning has added to it."""
+    if (folder / ADDED).is_file():
+        raise UserError(
+            f"{folder} has {ADDED}: what prompt, prefix, lora or ia3 has added to the"
+            " model would be left out. Begin from the model that its run began from; lora and ia3"
+            " with tuning.merge = true leave a model to begin from."
+        )
 
 
 def load_tuned(model: nn.Module, settings: TuningSettings, folder: Path) -> None:

@@ -1,0 +1,1 @@
+"""The grader of the sst2 course."""
