@@ -43,6 +43,13 @@ SPLITS = [
     Flag("max_len"),
 ]
 """What every job has that trains on texts."""
+DEV_CHOOSES = (
+    "File of labelled text that chooses among the runs. Without one, the dataset's own dev, else a"
+    " share of the training texts."
+)
+GRID_SPLITS = below(
+    "base", [replace(flag, help=DEV_CHOOSES) if flag.key == "dev" else flag for flag in SPLITS]
+)
 ONE_MODEL = Flag("model", metavar="MODEL", complete=complete_model)
 GRID = [
     Flag("lrs", name="lr", metavar="NUMBERS"),
@@ -168,7 +175,7 @@ job_command(
 job_command(
     app,
     "classify-select",
-    [*below("base", [*SPLITS, ONE_MODEL]), *GRID],
+    [*GRID_SPLITS, *below("base", [ONE_MODEL]), *GRID],
     about="""Choose hyper-parameters on dev, and read the test set once with what was chosen.
 
     Every combination is a run. With a constant schedule, the run of the most epochs serves every
@@ -184,7 +191,7 @@ job_command(
     app,
     "classify-compare",
     [
-        *below("base", SPLITS),
+        *GRID_SPLITS,
         Flag("models", metavar="MODELS", complete=complete_model),
         *GRID,
     ],
