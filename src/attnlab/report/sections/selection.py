@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+
+from matplotlib.figure import Figure as MatplotlibFigure
 
 from attnlab.evaluation.comparison import Condition, compare, doubts
 from attnlab.evaluation.differing import scientific
@@ -158,14 +159,17 @@ def _verdicts(grid: Grid, cells: Sequence[Run]) -> Iterator[str]:
             f"Tie: {_listed(selection.tied, names)} scored exactly the same. Of equal ones, that"
             " with fewest epochs is chosen, then the first of the grid."
         )
-    n = len(names) - 1
+    n, tests = len(names) - 1, len(selection.comparison.pairs)
     if selection.alike:
         yield (
             f"Not distinguishable from the choice: {len(selection.alike)} of {n} others"
-            f" ({_listed(selection.alike, names)}); paired test, Holm's correction for {n}."
+            f" ({_listed(selection.alike, names)}); paired test, Holm's correction for {tests}."
         )
     elif n:
-        yield f"All {n} others are worse by a paired test, or did not learn; Holm's correction."
+        yield (
+            f"All {n} others are worse by a paired test with Holm's correction for {tests}, or did"
+            " not learn."
+        )
     if n:
         yield f"The score is the highest of {n + 1} on dev, so it is optimistic; test is not."
     yield from _shared_runs(cells)
@@ -222,7 +226,7 @@ def _listed(conditions: Sequence[str], names: dict[str, str]) -> str:
     return f"{listed}; and {more} more" if more > 0 else listed
 
 
-def _figure(grid: Grid) -> Any:
+def _figure(grid: Grid) -> MatplotlibFigure:
     selection, fields = grid.selection, {}
     for (row, column), one in grid.places.items():
         fields[grid.rows.values.index(row), grid.columns.values.index(column)] = Field(
