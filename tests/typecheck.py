@@ -43,10 +43,12 @@ def checked_function(function: Any, typechecker: Callable[..., Any]) -> Any:
     annotations = list(getattr(function, "__annotations__", {}).values())
     if any(mentions(annotation, _is_name) for annotation in annotations):
         return jaxtyped(function, typechecker=typechecker)  # passes names that are not imported
+    if inspect.isgeneratorfunction(function):
+        # its body runs when shapes are forgotten; and beartype's own generator around it would
+        # close it if GeneratorExit comes through a context manager
+        return jaxtyped(function, typechecker=typechecker)
     if not any(mentions(annotation, _is_shape) for annotation in annotations):
         return typechecker(function)
-    if inspect.isgeneratorfunction(function):  # its body runs when shapes are forgotten
-        return jaxtyped(function, typechecker=typechecker)
     inner = typechecker(function)
 
     @functools.wraps(function)
