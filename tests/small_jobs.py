@@ -7,9 +7,12 @@ from attnlab.attention.settings import AttentionSettings
 from attnlab.data.settings import WorldSettings
 from attnlab.models.sizes import ModelSettings
 from attnlab.recipes.classify.settings import (
+    GRID_TRAINING,
     ClassifySettings,
+    CompareSettings,
     LabelBudgetSettings,
     PredictSettings,
+    SelectSettings,
 )
 from attnlab.recipes.knowledge.settings import (
     DemoSettings,
@@ -58,6 +61,15 @@ SETTINGS = {
     "classify-train": BERT,
     "classify-predict": PredictSettings("runs/train", "reviews/test.csv"),
     "classify-label-budget": LabelBudgetSettings((10, 0), (0.0,), seeds=1, base=BERT),
+    "classify-select": SelectSettings(
+        (1e-3,), (1, 2), base=replace(BERT, training=replace(GRID_TRAINING, threads=1))
+    ),
+    "classify-compare": CompareSettings(
+        ("bert",),
+        ("full", "head"),
+        epochs=(1,),
+        base=replace(BERT, training=replace(GRID_TRAINING, threads=1)),
+    ),
 }
 """In an order in which each finds what it needs."""
 

@@ -115,6 +115,9 @@ def test_every_option_with_a_default_shows_it(path: tuple[str, ...]) -> None:
         (["classify", "label-budget", "--labels", "10, all", "--alpha", "0.25"], "labels: [10, 0]"),
         (["classify", "label-budget", "--alpha", "0,1e-1"], "alphas: [0.0, 0.1]"),
         (["classify", "label-budget", "--lr", "1e-3"], "lr: 0.001"),
+        (["classify", "select", "--lr", "1e-3,5e-4"], "lrs: [0.001, 0.0005]"),
+        (["classify", "select", "--optimizer", "sgd,adamw"], "optimizers: [sgd, adamw]"),
+        (["classify", "select", "--schedule", "linear"], "name: linear"),
         (["classify", "train", "x.csv", "--columns", "label, -"], "columns: [label, '-']"),
         (["classify", "train", "rotten-tomatoes", "--labels", "7"], "train: rotten-tomatoes"),
         (["classify", "predict", "a", "b", "--set", "columns=[text]"], "columns: [text]"),
@@ -136,6 +139,9 @@ def test_a_flag_sets_its_setting(attnlab: Attnlab, words: list[str], expected: s
         ("knowledge pretrain --positions rot", "rotary"),
         ("knowledge finetune --recipe orig", "original"),
         ("classify label-budget --mlm", "--mlm-text"),
+        ("classify select --optimizer adamw,sg", "adamw,sgd"),
+        ("classify select --tuning full,lo", "full,lora"),
+        ("classify select --schedule cos", "cosine"),
     ],
 )
 def test_the_shell_is_offered_names(

@@ -37,6 +37,8 @@ SLOW_COMMANDS = {
     "classify predict reader train.csv": "torch",
     "classify predict reader --text fine": "torch",
     "classify label-budget train.csv --model bert": "torch",
+    "classify select train.csv --model bert": "torch",
+    "classify compare train.csv --models bert --tuning full,head": "torch",
     "runs compare reader writer": "matplotlib",
     "runs report reader": "matplotlib",
     "run knowledge-majority": "torch",

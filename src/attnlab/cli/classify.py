@@ -6,6 +6,7 @@ from typing import Any
 from attnlab.cli.assets import complete_data, complete_model
 from attnlab.cli.flags import (
     RUN_OPTIONS,
+    STUDY_OPTIONS,
     TRAINING,
     Flag,
     PathArgument,
@@ -14,20 +15,17 @@ from attnlab.cli.flags import (
     below,
     job_command,
 )
-from attnlab.cli.options import group
+from attnlab.cli.options import completing, group
 from attnlab.cli.predict import predict_or_settings
 from attnlab.errors import UserError
 
 app = group("Fine-tune a pretrained encoder to classify text.")
 
 
-def complete_tuning(incomplete: str) -> list[str]:
-    """Offer the tuning methods to the shell."""
-    from attnlab.tuning import TUNING
-
-    return [name for name in TUNING.names() if name.startswith(incomplete)]
-
-
+complete_tuning = completing("attnlab.tuning:TUNING")
+complete_tunings = completing("attnlab.tuning:TUNING", several=True)
+complete_optimizers = completing("attnlab.training.optimizers:OPTIMIZERS", several=True)
+complete_schedule = completing("attnlab.training.schedules:SCHEDULES")
 BY_HEART_LENGTH = "100 steps"
 COLUMNS = [
     Flag("columns", metavar="NAMES"),
@@ -35,17 +33,47 @@ COLUMNS = [
     Flag("label_column", metavar="NAME"),
     Flag("pair_column", metavar="NAME"),
 ]
-TEXTS = [
+SPLITS = [
     PathArgument("train", name="texts", complete=complete_data),
     PathFlag("dev"),
     Flag("dev_share"),
     PathFlag("test"),
     Flag("test_share"),
     *COLUMNS,
-    Flag("model", metavar="MODEL", complete=complete_model),
+    Flag("max_len"),
+]
+"""What every job has that trains on texts."""
+DEV_CHOOSES = (
+    "File of labelled text that chooses among the runs. Without one, the dataset's own dev, else a"
+    " share of the training texts."
+)
+GRID_SPLITS = below(
+    "base", [replace(flag, help=DEV_CHOOSES) if flag.key == "dev" else flag for flag in SPLITS]
+)
+ONE_MODEL = Flag("model", metavar="MODEL", complete=complete_model)
+GRID = [
+    Flag("lrs", name="lr", metavar="NUMBERS"),
+    Flag("epochs", metavar="NUMBERS"),
+    Flag("batch_sizes", name="batch-size", metavar="NUMBERS"),
+    Flag("optimizers", name="optimizer", metavar="NAMES", complete=complete_optimizers),
+    Flag("tunings", name="tuning", metavar="METHODS", complete=complete_tunings),
+    Flag("seeds"),
+    Flag("base.labels"),
+    Flag(
+        "base.training.schedule.name",
+        name="schedule",
+        metavar="NAME",
+        complete=complete_schedule,
+    ),
+    Flag("base.training.seed"),
+    Flag("base.training.device"),
+]
+"""What studies of hyper-parameters have."""
+TEXTS = [
+    *SPLITS,
+    ONE_MODEL,
     Flag("tuning.name", name="tuning", metavar="METHOD", complete=complete_tuning),
     PathFlag("masked.text", name="mlm-text"),
-    Flag("max_len"),
     Flag("batch_size"),
     Flag("training.optimizer.lr"),
     *TRAINING,
@@ -68,9 +96,15 @@ def _train_settings(request: Request) -> Any:
     return settings
 
 
-def _budget_settings(request: Request) -> Any:
+def _study_settings(request: Request) -> Any:
     settings = request.settings()
     _name_defaults(request, settings.base, "base.")
+    return settings
+
+
+def _compare_settings(request: Request) -> Any:
+    settings = request.settings()
+    _name_defaults(request, replace(settings.base, model=""), "base.")
     return settings
 
 
@@ -135,5 +169,40 @@ job_command(
     Example: attnlab classify label-budget train.csv --dev dev.csv --model models/tinybert
     --mlm-text unlabelled.txt --labels 10,50,all --alpha 0,0.5 --seeds 3
     """,
-    prepare=_budget_settings,
+    options=STUDY_OPTIONS,
+    prepare=_study_settings,
+)
+job_command(
+    app,
+    "classify-select",
+    [*GRID_SPLITS, *below("base", [ONE_MODEL]), *GRID],
+    about="""Choose hyper-parameters on dev, and read the test set once with what was chosen.
+
+    Every combination is a run. With a constant schedule, the run of the most epochs serves every
+    smaller number. Combinations that cannot be told apart, or that did not learn, are named.
+
+    Example: attnlab classify select boolq --test-share 0.1 --lr 1e-4,5e-4,1e-3 --epochs 5,7,9
+    --parallel 2
+    """,
+    options=STUDY_OPTIONS,
+    prepare=_study_settings,
+)
+job_command(
+    app,
+    "classify-compare",
+    [
+        *GRID_SPLITS,
+        Flag("models", metavar="MODELS", complete=complete_model),
+        *GRID,
+    ],
+    about="""Compare models, tuning methods or optimizers, each with what dev chose for it.
+
+    With several --lr, --epochs or --batch-size, each is run at its own best on dev. The test set is
+    read once by each, afterwards.
+
+    Example: attnlab classify compare boolq --test-share 0.1 --models models/tinybert,models/mini
+    --tuning full,lora --lr 1e-4,1e-3
+    """,
+    options=STUDY_OPTIONS,
+    prepare=_compare_settings,
 )

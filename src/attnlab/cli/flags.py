@@ -14,7 +14,9 @@ from typer.core import TyperCommand
 from attnlab.cli.options import (
     Assignments,
     ConfigFile,
+    DryRun,
     Outputs,
+    Parallel,
     RunName,
     RunsFolder,
     ShowSettings,
@@ -22,10 +24,11 @@ from attnlab.cli.options import (
     names,
     numbers,
 )
-from attnlab.cli.show import show
+from attnlab.cli.show import print_view, show
 
 if TYPE_CHECKING:
     from attnlab.config import Given, SettingField
+    from attnlab.recipes.jobs import Job
     from attnlab.runs.directory import Run
     from attnlab.runs.study import Study
 
@@ -151,6 +154,8 @@ class Request:
     runs: RunsFolder = Path("runs")
     show_settings: ShowSettings = False
     outputs: Outputs = None
+    parallel: Parallel = 1
+    dry_run: DryRun = False
 
     def settings(self, base: Any = None) -> Any:
         """Layer what was given over ``base``; with ``--settings``, print the result and stop."""
@@ -178,11 +183,37 @@ class Request:
         from attnlab.runs.directory import RunPlace
 
         place = RunPlace(self.runs, self.name)
-        return partial(find_job(self.job).run, place=place, console=messages())
+        job, several = find_job(self.job), {}
+        if self.parallel > 1:
+            refuse_parallel(job)
+            several = {"parallel": self.parallel}
+        return partial(job.run, place=place, console=messages(), **several)
+
+    def show_plan(self, settings: Any) -> None:
+        """Print what the job would take and could show, and run nothing."""
+        from attnlab.recipes.planning import plan_of
+        from attnlab.report.planning import plan_blocks
+        from attnlab.report.terminal import blocks_view
+        from attnlab.runs.directory import RunPlace
+
+        place = RunPlace(self.runs, self.name)
+        print_view(
+            blocks_view(plan_blocks(plan_of(self.job, settings, place, parallel=self.parallel)))
+        )
+
+
+def refuse_parallel(job: "Job") -> None:
+    """Refuse to run a single run in parallel."""
+    from attnlab.errors import UserError
+    from attnlab.recipes.studies import StudyPlan
+
+    if not isinstance(job.work, StudyPlan):
+        raise UserError(f"--parallel is for studies, and {job.name} is a single run: leave it out.")
 
 
 SETTINGS_OPTIONS = ("config", "sets", "show_settings")
-RUN_OPTIONS = (*SETTINGS_OPTIONS, "name", "runs")
+RUN_OPTIONS = (*SETTINGS_OPTIONS, "name", "runs", "dry_run")
+STUDY_OPTIONS = (*RUN_OPTIONS, "parallel")
 """Fields of a request that a command offers as options."""
 RESUMES = "Repeat the command to resume an interrupted run or to show a finished one."
 FLAGS: dict[str, Sequence[Flag]] = {}
@@ -248,7 +279,11 @@ def _callback(
         }
         request = Request(job, given, **{p.name: values.pop(p.name) for p in shared})
         settings = prepare(request, **values)
-        if settings is not None:
+        if settings is None:
+            return
+        if request.dry_run:
+            request.show_plan(settings)
+        else:
             show(request.runner()(settings), outputs=request.outputs)
 
     rest = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*own, *shared)]

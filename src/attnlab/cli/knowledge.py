@@ -10,6 +10,7 @@ from attnlab.cli.ask import ask
 from attnlab.cli.flags import (
     RUN_OPTIONS,
     SETTINGS_OPTIONS,
+    STUDY_OPTIONS,
     TRAINING,
     Flag,
     PathArgument,
@@ -92,6 +93,7 @@ job_command(
 
     Example: attnlab knowledge demo --seed 1 --set world.people=300
     """,
+    options=STUDY_OPTIONS,
 )
 app.command(epilog='Example: attnlab knowledge ask runs/reader "Where was Anders Lund born?"')(ask)
 app.command(epilog='Example: attnlab knowledge write runs/reader "ROMEO:" --top-k 40')(write)
@@ -105,6 +107,7 @@ job_command(
 
     Example: attnlab knowledge extraction --set world.people=300
     """,
+    options=STUDY_OPTIONS,
 )
 job_command(
     app,

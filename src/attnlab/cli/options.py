@@ -48,6 +48,26 @@ Outputs = Annotated[
         callback=_check_outputs,
     ),
 ]
+Parallel = Annotated[
+    int,
+    typer.Option(
+        "--parallel",
+        min=1,
+        max=1000,
+        help="Number of cells to run at a time, each in a process of its own; they share the"
+        " cores.  [default: 1]",
+        metavar="N",
+        show_default=False,
+    ),
+]
+DryRun = Annotated[
+    bool,
+    typer.Option(
+        "--dry-run",
+        help="Train nothing: print cells, steps, the expected minutes from a few timed steps, and"
+        " the smallest difference that the result could show.",
+    ),
+]
 ShowSettings = Annotated[
     bool,
     typer.Option("--settings", help="Print all settings as a --config file and stop."),
@@ -72,17 +92,19 @@ def group(help_text: str, **more: Any) -> typer.Typer:
     )
 
 
-def completing(table: str) -> Callable[[str], list[str]]:
+def completing(table: str, *, several: bool = False) -> Callable[[str], list[str]]:
     """Return what offers the shell the names in a table, given as ``module:table``.
 
-    The table is a mapping or a registry, and is loaded when the shell asks.
+    The table is a mapping or a registry, and is loaded when the shell asks. Of ``several`` names
+    between commas, the last one is completed.
     """
 
     def complete(incomplete: str) -> list[str]:
         module, _, name = table.partition(":")
         found = getattr(import_module(module), name)
         names = found.names() if hasattr(found, "names") else found
-        return [name for name in names if name.startswith(incomplete)]
+        before, comma, last = incomplete.rpartition(",") if several else ("", "", incomplete)
+        return [f"{before}{comma}{name}" for name in names if name.startswith(last)]
 
     return complete
 

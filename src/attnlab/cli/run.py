@@ -9,6 +9,8 @@ from attnlab.cli.flags import Request
 from attnlab.cli.options import (
     Assignments,
     ConfigFile,
+    DryRun,
+    Parallel,
     RunName,
     RunsFolder,
     ShowSettings,
@@ -33,6 +35,8 @@ def run(
     name: RunName = None,
     runs: RunsFolder = Path("runs"),
     show_settings: ShowSettings = False,
+    parallel: Parallel = 1,
+    dry_run: DryRun = False,
     list_jobs: Annotated[bool, typer.Option("--list", help="List the jobs and stop.")] = False,
 ) -> None:
     """Run any job by its name and a file of settings.
@@ -50,5 +54,11 @@ def run(
         return
     if job is None:
         raise UserError("give the name of a job; `attnlab run --list` shows them.")
-    request = Request(job, {}, config, sets, name, runs, show_settings)
-    show(request.runner()(request.settings()))
+    request = Request(
+        job, {}, config, sets, name, runs, show_settings, parallel=parallel, dry_run=dry_run
+    )
+    settings = request.settings()
+    if dry_run:
+        request.show_plan(settings)
+    else:
+        show(request.runner()(settings))

@@ -117,8 +117,9 @@ def _show_run(run: "Run") -> None:
     console, record = Console(), run.record
     if record["scores"]:
         console.print(terminal.scores_view(run))
-        if record.get("test") == "none" and "file_split" not in record:
-            console.print("test: none")
+        test = record.get("test", "none")
+        if test != "evaluated once" and "file_split" not in record:
+            console.print(f"test: {test}")
         console.print()
     if record.get("dev") == "none":
         console.print("dev: none")

@@ -21,7 +21,7 @@ from attnlab.evaluation.comparable import (
     common_metric,
     refuse_unfinished_and_double,
 )
-from attnlab.evaluation.differing import Differing, differing_settings
+from attnlab.evaluation.differing import IGNORED, Differing, differing_settings
 from attnlab.evaluation.held_out_text import repeats_warning
 from attnlab.evaluation.intervals import Interval, wilson
 from attnlab.evaluation.ledger import ledger_notes
@@ -139,7 +139,7 @@ def conditions_of(runs: Sequence[Run]) -> dict[str, list[Run]]:
     for run in runs:
         settings = {"job": run.config["job"], **dict(flatten(run.config["settings"]))}
         written = {key: json.dumps(value, sort_keys=True) for key, value in settings.items()}
-        groups[tuple(sorted(i for i in written.items() if not i[0].endswith("seed")))].append(run)
+        groups[tuple(sorted(i for i in written.items() if not i[0].endswith(IGNORED)))].append(run)
     shared = set.intersection(*(set(key) for key in groups))
     names = sorted({name for key in groups for name, _ in set(key) - shared})
     named: dict[str, list[Run]] = {}

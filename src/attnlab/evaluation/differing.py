@@ -8,6 +8,8 @@ from attnlab.config import flatten
 from attnlab.runs.directory import Run
 
 MISSING, EMPTY, LONGEST = "–", "none", 40
+IGNORED = ("seed", "resume_from")
+"""How settings end that make no other condition: a run that resumed is what it would have been."""
 
 
 @dataclass(frozen=True)
@@ -46,14 +48,19 @@ def differing_settings(groups: Mapping[str, Sequence[Run]]) -> list[Differing]:
 def written_value(value: Any) -> str:
     """Write a setting's value as a user would: 3e-5, not 3e-05."""
     if isinstance(value, float) and 0 < abs(value) < 1e-3:
-        mantissa, _, exponent = f"{value:e}".partition("e")
-        return f"{float(mantissa):g}e{int(exponent)}"
+        return scientific(value)
     if value in ("", None, [], {}):
         return EMPTY
     text = f"{value:g}" if isinstance(value, float) else str(value)
     return text if len(text) <= LONGEST else f"…{text[-LONGEST:]}"
 
 
+def scientific(value: float) -> str:
+    """Write a number as learning rates are written: 1e-3."""
+    mantissa, _, exponent = f"{value:e}".partition("e")
+    return f"{float(mantissa):g}e{int(exponent)}"
+
+
 def _settings(run: Run) -> dict[str, Any]:
     settings = {"job": run.config["job"], **dict(flatten(run.config["settings"]))}
-    return {key: value for key, value in settings.items() if not key.endswith("seed")}
+    return {key: value for key, value in settings.items() if not key.endswith(IGNORED)}

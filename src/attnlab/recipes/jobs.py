@@ -26,6 +26,8 @@ class Job:
     settings_from: str
     run_from: str
     section_from: str = f"{SECTIONS}.one_run:ONE_RUN"
+    texts_from: str = ""
+    """What reads its texts from its settings, as something with ``eval_splits``."""
     is_prediction: bool = False
     """Whether it only asks another run's model, which lists of runs leave out."""
     next: tuple[str, ...] = ("attnlab runs report {run}",)
@@ -41,7 +43,21 @@ class Job:
     @property
     def run(self) -> Callable[..., Any]:
         """What runs it: ``run(settings, place=…, console=…)`` returns the finished run or study."""
-        return partial(_look_up(self.run_from), self.name)
+        return partial(self.work, self.name)
+
+    @property
+    def work(self) -> Any:
+        """What does its work: a function, or the ``StudyPlan`` of a study."""
+        return _look_up(self.run_from)
+
+    def sizes(self, settings: Any) -> dict[str, int]:
+        """Return how many examples of each split are evaluated; none where that is not known."""
+        if not self.texts_from:
+            return {}
+        return {
+            split: len(rows)
+            for split, rows in _look_up(self.texts_from)(settings).eval_splits.items()
+        }
 
     @property
     def section(self) -> Any:
@@ -67,6 +83,7 @@ _ALL = (
         "read a corpus, optionally with training questions mixed in",
         f"{KNOWLEDGE}.settings:PretrainSettings",
         f"{KNOWLEDGE}.pretrain:run_pretrain",
+        texts_from=f"{KNOWLEDGE}.texts:read_texts",
         next=(
             "attnlab knowledge ask {run} {input}",
             "attnlab knowledge write {run} {prompt}",
@@ -78,6 +95,7 @@ _ALL = (
         "learn to answer questions, from a pretrained model or from scratch",
         f"{KNOWLEDGE}.settings:FinetuneSettings",
         f"{KNOWLEDGE}.finetune:run_finetune",
+        texts_from=f"{KNOWLEDGE}.texts:read_texts",
         next=(
             "attnlab knowledge ask {run} {input}",
             "attnlab knowledge write {run} {prompt}",
@@ -118,6 +136,7 @@ _ALL = (
         "fine-tune a pretrained encoder to classify text",
         f"{CLASSIFY}.settings:ClassifySettings",
         f"{CLASSIFY}.train:run_train",
+        texts_from=f"{CLASSIFY}.texts:read_texts",
         next=("attnlab classify predict {run} --text {words}", "attnlab runs report {run}"),
     ),
     Job(
@@ -133,6 +152,22 @@ _ALL = (
         f"{CLASSIFY}.settings:LabelBudgetSettings",
         f"{CLASSIFY}.label_budget:LABEL_BUDGET",
         f"{SECTIONS}.label_budget:LABEL_BUDGET",
+        next=("attnlab runs list {run}",),
+    ),
+    Job(
+        "classify-select",
+        "which learning rate, epochs, batch size, optimizer and tuning?",
+        f"{CLASSIFY}.settings:SelectSettings",
+        f"{CLASSIFY}.select:SELECT",
+        f"{SECTIONS}.selection:SELECTION",
+        next=("attnlab classify predict {asked} --text {words}", "attnlab runs list {run}"),
+    ),
+    Job(
+        "classify-compare",
+        "which model, tuning method or optimizer, each at its own best settings?",
+        f"{CLASSIFY}.settings:CompareSettings",
+        f"{CLASSIFY}.compare:COMPARE",
+        f"{SECTIONS}.contestants:CONTESTANTS",
         next=("attnlab runs list {run}",),
     ),
 )

@@ -2,11 +2,11 @@
 
 A study plans cells. A cell is a name, a job, its settings and the cells it needs first, and nothing
 else: anything that can call ``attnlab run JOB --config cells/NAME.yaml --name NAME`` can run it.
-Here a loop does, one cell after the other. Only the lead process plans.
+Here ``recipes.cells.py`` does, in this process or in several. Only the lead process plans.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -17,8 +17,11 @@ from rich.console import Console
 
 from attnlab.config import from_dict, to_dict, to_yaml
 from attnlab.errors import BusyError, UserError
+from attnlab.recipes.cells import Cell as Cell
+from attnlab.recipes.cells import workers
 from attnlab.recipes.jobs import find_job
 from attnlab.runs.directory import Run, RunPlace
+from attnlab.runs.lock import our_turn
 from attnlab.runs.references import absolute_settings
 from attnlab.runs.study import STUDY, Study, StudyOutcome
 from attnlab.training.distributed import Processes, join_processes
@@ -26,18 +29,6 @@ from attnlab.training.optimization import check_training
 from attnlab.training.settings import TrainingSettings
 
 SettingsT = TypeVar("SettingsT")
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One run of a study."""
-
-    name: str
-    job: str
-    settings: Any
-    """Paths in it are absolute: a cell may be run from anywhere."""
-    needs: tuple[str, ...] = ()
-    """Cells that must be finished before this one can begin."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +54,13 @@ class StudyPlan(Generic[SettingsT]):
     close: Callable[[SettingsT, Finished], StudyOutcome]
     """Says at the end which runs are compared, and what a reader should know."""
 
-    def __call__(self, job: str, settings: Any, *, place: RunPlace, console: Console) -> Study:
-        """Run every cell that is not finished, in the order of their needs; resumes by itself."""
+    def __call__(
+        self, job: str, settings: Any, *, place: RunPlace, console: Console, parallel: int = 1
+    ) -> Study:
+        """Run every cell that is not finished, in the order of their needs; resumes by itself.
+
+        ``parallel`` cells run at a time, in as many processes, which share the cores.
+        """
         settings = absolute_settings(settings, place.root)  # and so are those of its cells
         # however a user writes the path, it is the same study
         path = place.path(job, to_dict(settings)).resolve()
@@ -80,21 +76,22 @@ class StudyPlan(Generic[SettingsT]):
             cells = _cells(processes.from_lead(plan))  # a mistake is found before there is a folder
             if not was_finished:
                 refuse_wrong_cells(cells)
-            with _begun(job, settings, place, title=self.title, processes=processes):
+            with (
+                _begun(job, settings, place, title=self.title, processes=processes),
+                workers(path, parallel, console, processes=processes.size) as work,
+            ):
                 processes.from_lead(partial(_write_plan, path, cells))
                 while waiting := ready(cells, done.runs):
-                    cell = waiting[0]
-                    run, cell_place = find_job(cell.job).run, RunPlace(path, cell.name)
-                    done.runs[cell.name] = run(cell.settings, place=cell_place, console=console)
+                    done.runs.update(work(waiting))
                     if len(done.runs) == len(cells):
                         cells = _cells(processes.from_lead(plan))
                         processes.from_lead(partial(_write_plan, path, cells))
                 if not was_finished:
-                    processes.from_lead(lambda: Study.open(path).close(self.close(settings, done)))
+                    processes.from_lead(lambda: _close(path, self.close(settings, done)))
         return Study.open(path)
 
 
-def ready(cells: Sequence[Cell], finished: Mapping[str, Run]) -> list[Cell]:
+def ready(cells: Sequence[Cell], finished: Collection[str]) -> list[Cell]:
     """Return the cells that are not finished and need nothing that is not."""
     waiting = [cell for cell in cells if cell.name not in finished]
     found = [cell for cell in waiting if all(need in finished for need in cell.needs)]
@@ -124,7 +121,16 @@ def _write_plan(path: Path, cells: Sequence[Cell]) -> None:
         command = f"attnlab run {cell.job} --config {config} --name {cell.name} --runs ."
         values = {"name": cell.name, "job": cell.job, "needs": list(cell.needs)}
         described.append(({**values, "command": command}, to_yaml(cell.settings)))
-    Study.open(path).plan(described)
+    with our_turn(path):  # another command may work on the same study
+        Study.open(path).plan(described)
+
+
+def _close(path: Path, outcome: StudyOutcome) -> None:
+    """Write down what a study came to, unless another command has done so."""
+    with our_turn(path):
+        study = Study.open(path)
+        if not study.is_closed:
+            study.close(outcome)
 
 
 def _planned_before(path: Path) -> list[dict[str, Any]]:

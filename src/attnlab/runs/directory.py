@@ -76,6 +76,8 @@ class RunPlace:
 
     root: Path
     name: str | None = None
+    is_trial: bool = False
+    """Whether it is only to be timed: training then ends with a forecast before its first step."""
 
     def path(self, job: str, settings: Mapping[str, Any]) -> Path:
         """Return the folder of the run or study of these settings."""

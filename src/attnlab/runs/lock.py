@@ -3,6 +3,8 @@
 import fcntl
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -37,6 +39,15 @@ def hold(folder: Path) -> BinaryIO:
     lock.write(str(os.getpid()).encode())
     lock.flush()
     return lock
+
+
+@contextmanager
+def our_turn(folder: Path) -> Iterator[None]:
+    """Wait for the moment in which this process alone writes in a folder that several share."""
+    with (folder / LOCK).open("ab") as lock:
+        with suppress(OSError):  # some cluster file systems have no locks
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def is_held(folder: Path) -> bool:

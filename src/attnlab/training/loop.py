@@ -25,6 +25,7 @@ from attnlab.training.checkpoint import (
     load_model_tensors,
     model_tensors,
 )
+from attnlab.training.forecast import TimedOnly, forecast
 from attnlab.training.inference import inference
 from attnlab.training.length import count_steps, parse_length
 from attnlab.training.optimization import Optimization, check_patience
@@ -284,9 +285,11 @@ def train(task: Task[Any], settings: TrainingSettings, session: Session) -> Trai
     """Train a task to the end, or go on where its run stopped.
 
     Afterwards the model holds the weights that were best on dev, or the last ones if there is no
-    dev score. A signal saves and raises StoppedError.
+    dev score. A signal saves and raises StoppedError; a trial raises TimedOnly instead of training.
     """
     training = Training(task, settings, session)
+    if session.is_trial:
+        raise TimedOnly(forecast(task, settings, session, steps=training.steps))
     training.restore()
     with training.going() as stop:
         for step in training.remaining_steps():

@@ -32,6 +32,8 @@ class Session:
     hardware: Hardware
     console: Console | None
     """Where to show progress; None in every process but the lead."""
+    is_trial: bool = False
+    """Whether training is only timed, not done."""
 
     def resolve_once(self, key: str, decide: Callable[[], Any]) -> Any:
         """Decide an `auto` for all processes, once in the life of the run."""
@@ -103,6 +105,7 @@ def open_session(
             or hardware.all_threads(local_processes=processes.local_size)
         )
         used = hardware.use(choice, threads=threads)
-        session = Session(run, processes, used, console if processes.lead else None)
+        shown = console if processes.lead else None
+        session = Session(run, processes, used, shown, is_trial=place.is_trial)
         session.resolve_once(PROCESSES, lambda: processes.size)
         yield session

@@ -47,6 +47,8 @@ def close_classification(
     **found: Any,
 ) -> None:
     """Close the run of a classifier whose model is written; ``found`` goes into the record."""
+    if not settings.read_test:
+        found["test"] = "not read"
     # with one evaluation, after the last step, there was nothing to choose among
     chose = "dev" in texts.eval_splits and settings.training.evaluate_every > 0
     close_run(

@@ -1,7 +1,8 @@
 """Settings of the classification lab. Loads no torch."""
 
-from dataclasses import dataclass
-from typing import Annotated
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
 
 from annotated_types import Ge, Gt, Interval, Len
 
@@ -62,6 +63,12 @@ class ClassifySettings:
     own test."""
     test_share: Annotated[float, Interval(ge=0, le=0.5)] = 0.0
     """Share of the training texts to set aside as test if there is no other: always the same."""
+    read_test: bool = True
+    """Evaluate on test at the end; false leaves it unread, for a later run that resumes from this
+    one."""
+    resume_from: Annotated[str, RunReference()] = ""
+    """Finished run to go on from, with its optimizer: the same training for longer, or with test
+    read."""
     columns: tuple[str, ...] = ()
     """Columns of .csv and .tsv files, if neither a header nor their number identifies them: label,
     text, pair, or - to skip one."""
@@ -120,3 +127,64 @@ class LabelBudgetSettings:
     """Minimum steps per run if its length is in epochs; small sets need more epochs."""
     base: ClassifySettings = ClassifySettings()
     """Settings that all cells share."""
+
+
+GRID_TRAINING = replace(
+    FINE_TUNING,
+    schedule=ScheduleSettings("constant", warmup=0.1),  # so that runs can go on from shorter ones
+    evaluate_every=0,  # a number of epochs is the model after the last of them
+    keep_last=1,
+)
+LearningRate = Annotated[float, Interval(gt=0, le=1e6)]
+
+
+@dataclass(frozen=True)
+class SelectSettings:
+    """Everything about ``attnlab classify select``."""
+
+    lrs: Annotated[tuple[LearningRate, ...], Len(1)] = (3e-5, 1e-4, 3e-4)
+    """Learning rates."""
+    epochs: Annotated[tuple[Annotated[int, Interval(ge=1, le=10_000)], ...], Len(1)] = (1, 2, 3)
+    """Numbers of epochs; the model after the last one is evaluated."""
+    batch_sizes: tuple[Annotated[int, Gt(0)], ...] = ()
+    """Texts per step; without any, base.batch_size."""
+    optimizers: tuple[str, ...] = ()
+    """Optimizers by name; without any, base.training.optimizer. Others than that one take torch's
+    default options."""
+    tunings: tuple[str, ...] = ()
+    """Tuning methods by name; without any, base.tuning. Others than that one take their default
+    options."""
+    seeds: Annotated[int, Interval(ge=1, le=1000)] = 1
+    """Number of runs per cell."""
+    base: ClassifySettings = ClassifySettings(training=GRID_TRAINING)
+    """Settings that all cells share."""
+
+
+class EachModel(ModelReference):
+    """Marks a setting that names several models."""
+
+    def absolute(self, value: Any, runs: Path) -> Any:
+        """Write every path so that it is found from any folder."""
+        return tuple(super(EachModel, self).absolute(one, runs) for one in value)
+
+
+@dataclass(frozen=True)
+class CompareSettings:
+    """Everything about ``attnlab classify compare``."""
+
+    models: Annotated[tuple[str, ...], Len(1), EachModel()] = (DEFAULT_MODEL,)
+    """Models to compare: folders or names."""
+    tunings: tuple[str, ...] = ()
+    """Tuning methods to compare; without any, base.tuning."""
+    optimizers: tuple[str, ...] = ()
+    """Optimizers to compare; without any, base.training.optimizer."""
+    lrs: Annotated[tuple[LearningRate, ...], Len(1)] = (3e-5,)
+    """Learning rates; of several, dev chooses one for each that is compared."""
+    epochs: Annotated[tuple[Annotated[int, Interval(ge=1, le=10_000)], ...], Len(1)] = (3,)
+    """Numbers of epochs; of several, dev chooses one for each that is compared."""
+    batch_sizes: tuple[Annotated[int, Gt(0)], ...] = ()
+    """Texts per step; without any, base.batch_size. Of several, dev chooses."""
+    seeds: Annotated[int, Interval(ge=1, le=1000)] = 1
+    """Number of runs per cell."""
+    base: ClassifySettings = ClassifySettings(training=GRID_TRAINING)
+    """Settings that all share."""

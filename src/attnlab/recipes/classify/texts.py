@@ -13,6 +13,7 @@ from attnlab.errors import UserError
 from attnlab.randomness import rng
 from attnlab.recipes.classify.settings import ClassifySettings, PredictSettings
 from attnlab.recipes.closing import Splits
+from attnlab.runs.directory import RECORD
 
 BY_HEART = "the training texts themselves"
 
@@ -57,6 +58,8 @@ def files_of(settings: ClassifySettings) -> dict[str, Path]:
     }
     if settings.masked.alpha and settings.masked.text:
         found["unlabelled"] = Path(settings.masked.text)
+    if settings.resume_from:
+        found["resume_from"] = Path(settings.resume_from) / RECORD
     return found
 
 
@@ -144,6 +147,8 @@ def read_texts(settings: ClassifySettings) -> ClassifyTexts:
                 asked = {split: aside, **asked}
                 source = f"{_in_words(share)} of {Path(settings.train).name}"
                 notes[split] = f"{source} set aside, not trained on"
+    if not settings.read_test:
+        asked.pop("test", None)
     if settings.overfit:
         train = stratified(train, settings.overfit, generator=rng(0, "overfit"))
         return ClassifyTexts(train, {"dev": train}, classes, [], {"dev": BY_HEART})

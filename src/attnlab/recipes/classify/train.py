@@ -12,6 +12,7 @@ from attnlab.assets.substitutions import substituted_among
 from attnlab.errors import UserError
 from attnlab.models.encoder import EncoderCheckpoint, open_checkpoint
 from attnlab.recipes.classify.fine_tuning import FineTuning
+from attnlab.recipes.classify.longer import refuse_other_training, take_over
 from attnlab.recipes.classify.settings import ClassifySettings
 from attnlab.recipes.classify.texts import (
     fetch_texts,
@@ -60,13 +61,18 @@ def run_train(
     inputs = Inputs(files_of(settings))
     if done := finished_run(job, settings, place=place, files=inputs.files):
         return done
+    if settings.resume_from:
+        refuse_other_training(settings)
     with (
         fetched_by_lead(settings),
         open_run(job, settings, inputs, place=place, console=console) as session,
     ):
         _note_substitutions(settings, session)
         learning = (begin or begin_fine_tuning)(settings, session)
-        state = train(learning.task(), settings.training, session)
+        task = learning.task()
+        if settings.resume_from:
+            take_over(settings, session)
+        state = train(task, settings.training, session)
         learning.close(state)
         return session.run
 

@@ -1,0 +1,1 @@
+"""Where command lines run: in a pool of processes. Loads no torch."""
