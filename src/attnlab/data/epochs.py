@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from attnlab.errors import UserError
 from attnlab.randomness import rng
 
-POOL = 32  # batches that are sorted by length together
+POOL = 128  # batches that are sorted by length together; 32 pad 3 % more of SST-2
 
 Row = TypeVar("Row", bound=Sized)
 Cut = Callable[[NDArray[np.int64], NDArray[np.int64], int], list[NDArray[np.int64]]]

@@ -1,0 +1,191 @@
+"""What `classify select` and `classify compare` find on real data.
+
+    python benchmarks/selection.py boolq          # the document's 3 × 3 grid, 2,000 rows, MiniLM
+    ATTNLAB_DATA=… python benchmarks/selection.py sst2 yelp      # rate × batch × epochs, reduced
+    ATTNLAB_DATA=… python benchmarks/selection.py optimizers     # as given, and each at its best
+    ATTNLAB_DATA=… python benchmarks/selection.py models         # three pretrained, three random
+
+Dev chooses; then what was chosen reads test, once: that of BoolQ, or a tenth of the training rows
+by a fixed seed. Stopped, the same command resumes from runs/selection.
+"""
+
+import argparse
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from attnlab.assets.catalogue import DEFAULT_MODEL
+from attnlab.evaluation.comparison import Comparison, compare
+from attnlab.evaluation.selection import select_best
+from attnlab.recipes.classify.settings import ClassifySettings, CompareSettings, SelectSettings
+from attnlab.recipes.jobs import find_job
+from attnlab.report.epochs import epochs_of
+from attnlab.runs.directory import Run, RunPlace
+from attnlab.runs.study import Study
+from measure import hashes, write_result
+
+RUNS = Path("runs/selection")
+SHARE, FEW = 0.1, 2_000
+"""The share of the rows that is test, and the rows to learn from where all would take long."""
+
+
+def data(name: str) -> Path:
+    """Return a file or folder of ATTNLAB_DATA."""
+    return Path(os.environ["ATTNLAB_DATA"]) / name
+
+
+def tinybert() -> str:
+    """Return the folder of TinyBERT."""
+    return str(data("weights/tinybert-4l-312"))
+
+
+def sst2(*, labels: int = 0) -> ClassifySettings:
+    """Return what all runs on SST-2 share."""
+    base = SelectSettings().base
+    train, dev = str(data("sst2/train.tsv")), str(data("sst2/dev.tsv"))
+    return replace(base, train=train, dev=dev, test_share=SHARE, labels=labels)
+
+
+def select_on_boolq() -> SelectSettings:
+    """Return the document's grid: three rates and three numbers of epochs."""
+    base = replace(SelectSettings().base, train="boolq", labels=FEW, max_len=128)
+    return SelectSettings(lrs=(1e-4, 5e-4, 1e-3), epochs=(5, 7, 9), base=base)
+
+
+def select_on_sst2() -> SelectSettings:
+    """Return a small grid of batch size, rate and epochs."""
+    return SelectSettings(lrs=(3e-5, 1e-4), epochs=(1, 2), batch_sizes=(32, 64), base=sst2())
+
+
+def select_on_yelp() -> SelectSettings:
+    """Return three rates and two lengths for TinyBERT."""
+    train, dev = str(data("yelp/train.csv")), str(data("yelp/dev.csv"))
+    base = replace(SelectSettings().base, train=train, dev=dev, test_share=SHARE, model=tinybert())
+    return SelectSettings(lrs=(3e-5, 1e-4, 3e-4), epochs=(1, 2), base=base)
+
+
+def compare_optimizers(*lrs: float) -> CompareSettings:
+    """Return three optimizers, at one rate or each at the one that dev chooses for it."""
+    return CompareSettings(
+        models=(DEFAULT_MODEL,),
+        optimizers=("sgd", "adagrad", "adamw"),
+        lrs=lrs,
+        epochs=(3,),
+        base=sst2(labels=FEW),
+    )
+
+
+def compare_models() -> CompareSettings:
+    """Return pretrained models, and random ones named as such, each at its own rate."""
+    random = [str(folder) for folder in sorted((RUNS / "models").glob("random-*"))]
+    pretrained = [DEFAULT_MODEL, tinybert(), str(data("weights/bert-tiny-2l-128"))]
+    return CompareSettings(
+        models=(*pretrained, *random), lrs=(5e-5, 3e-4), epochs=(3,), base=sst2(labels=FEW)
+    )
+
+
+def run_study(job: str, settings: Any, name: str, console: Console) -> Study:
+    """Run a study, or go on with it."""
+    study = find_job(job).run(settings, place=RunPlace(RUNS, name), console=console)
+    assert isinstance(study, Study)
+    return study
+
+
+def write_selection(name: str, settings: SelectSettings, console: Console) -> None:
+    """Run a grid; write down every cell, what dev chose and what it scored on test."""
+    study = run_study("classify-select", settings, name, console)
+    runs = [Run.open(study.path / cell["name"]) for cell in study.cells]
+    grid = [run for run in runs if "test" not in run.record["scores"]]
+    tested = next(run for run in runs if "test" in run.record["scores"])
+    best, test = select_best(grid), tested.record["scores"]["test"]
+    details = {
+        "cells": conditions_of(best.comparison),
+        "n_dev": best.comparison.n,
+        "chosen": best.chosen.name,
+        "tied": best.tied,
+        "not_distinguishable": best.alike,
+        "one_class_to_all": best.constant,
+        "within_reach_of_the_majority": best.at_majority,
+        "n_test": test["n"],
+        "majority_on_test": test["baseline"]["value"],
+    }
+    write(f"selection_{name}", f"{name} test accuracy of what dev chose", test, details, runs)
+
+
+def write_comparison(name: str, settings: CompareSettings, console: Console) -> None:
+    """Run a comparison; write down all scores on test and dev, and which differ."""
+    study = run_study("classify-compare", settings, name, console)
+    runs = study.opened()
+    on_test, on_dev = compare(runs, split="test"), compare(runs, split="dev")
+    best = max(on_test.conditions, key=lambda condition: condition.score)
+    details = {
+        "test": conditions_of(on_test),
+        "dev": conditions_of(on_dev),
+        "chosen_lr": {run.name: run.setting("training")["optimizer"]["lr"] for run in runs},
+        "train_in_last_epoch": {run.name: last_train_accuracy(run) for run in runs},
+        "verdicts": [pair.verdict for pair in on_test.pairs],
+        "n_test": on_test.n,
+        "n_dev": on_dev.n,
+    }
+    score = {"value": best.score, "interval": best.interval}
+    write(f"comparison_{name}", f"sst2 test accuracy of the best of {name}", score, details, runs)
+
+
+def last_train_accuracy(run: Run) -> float | None:
+    """Return the accuracy on the training rows in the last epoch, before each was learned from."""
+    trained = Run.open(Path(run.setting("resume_from")))  # the chosen run read test and no more
+    epochs = epochs_of(trained.metrics(), trained.record["steps_per_epoch"])
+    return epochs[-1].values.get("train_accuracy") if epochs else None
+
+
+def conditions_of(comparison: Comparison) -> dict[str, dict[str, Any]]:
+    """Return the score and interval of each condition."""
+    return {
+        one.name: {"value": one.score, "interval": list(one.interval)}
+        for one in comparison.conditions
+    }
+
+
+def write(
+    name: str, claim: str, score: dict[str, Any], details: dict[str, Any], runs: Sequence[Run]
+) -> None:
+    """Print and store a result."""
+    for key, value in details.items():
+        print(f"{key}: {value}")
+    write_result(
+        name,
+        claim=claim,
+        value=score["value"],
+        interval=list(score["interval"]),
+        details=details,
+        runs=hashes(runs),
+        trained=sum(run.record["training_seconds"] for run in runs),
+    )
+
+
+WHAT: dict[str, Callable[[Console], None]] = {
+    "boolq": lambda console: write_selection("boolq", select_on_boolq(), console),
+    "sst2": lambda console: write_selection("sst2", select_on_sst2(), console),
+    "yelp": lambda console: write_selection("yelp", select_on_yelp(), console),
+    "optimizers": lambda console: (
+        write_comparison("optimizers_as_given", compare_optimizers(5e-5), console),
+        write_comparison("optimizers", compare_optimizers(5e-5, 5e-4, 5e-3, 5e-2), console),
+    )[0],
+    "models": lambda console: write_comparison("models", compare_models(), console),
+}
+
+
+def main() -> None:
+    """Run what was asked for, one after the other."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", nargs="+", choices=list(WHAT))
+    for what in parser.parse_args().what:
+        WHAT[what](Console(stderr=True))
+
+
+if __name__ == "__main__":
+    main()
