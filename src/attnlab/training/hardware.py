@@ -17,6 +17,9 @@ from attnlab.training.settings import Precision, TrainingSettings
 PRECISION, THREADS = "ATTNLAB_PRECISION", "OMP_NUM_THREADS"
 """Environment variables: what `precision: auto` means, and the number of threads."""
 MOST_THREADS = 1024
+KERNELS = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "16384")
+"""oneDNN generates a kernel per shape and keeps 1,024 by default; batches of many lengths need
+more (SST-2 1,218), or their kernels are generated again and again, some each step."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +115,7 @@ def use(choice: Mapping[str, str], *, threads: int) -> Hardware:
     # torchrun numbers the processes of a machine; the number of its GPU is the same
     device = torch.device(f"cuda:{local_rank()}" if name == "cuda" else name)
     torch.set_num_threads(threads)
+    os.environ.setdefault(*KERNELS)  # read at the first product
     return Hardware(device, choice["precision"])
 
 
