@@ -86,7 +86,7 @@ def test_a_run_that_goes_on_from_a_shorter_one_is_the_longer_run_bit_for_bit(
         ({"batch_size": 10}, "batch_size is 20 there and 10 here"),
         ({"length": "1 epochs"}, "2 epochs there and 1 epochs here. Give more"),
         ({"length": "30 steps"}, "2 epochs there and 30 steps here"),
-        ({"evaluate_every": 3}, "training.evaluate_every is 0 there and 3 here"),
+        ({"evaluate_every": 3}, "training.evaluate_every = 3 would keep another step"),
         ({"seed": 1}, "training.seed is 0 there and 1 here"),
     ],
     ids=str,
