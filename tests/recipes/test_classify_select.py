@@ -167,6 +167,22 @@ def test_dev_chooses_and_test_is_read_by_the_choice_alone(
     assert {r.name: (r.path / "record.json").stat().st_mtime_ns for r in again.opened()} == times
 
 
+@pytest.mark.parametrize("tuning", ["full", "head", "lora"])
+def test_test_may_have_words_that_no_other_split_has(
+    base: ClassifySettings, tmp_path: Path, tuning: str
+) -> None:
+    """What is chosen goes on from a run whose table of tokens did not know those of test."""
+    test = Path(base.test)
+    test.write_text(test.read_text() + "4,lovelys\n")
+    one = grid(base, lrs=(1e-2,), epochs=(1,), tunings=(tuning,))
+    cell, chosen = selected(one, tmp_path).opened()
+    assert chosen.predictions("dev") == cell.predictions("dev")
+    assert chosen.record["scores"]["test"]["n"] == 26
+    settings = from_dict(ClassifySettings, chosen.config["settings"], origin=chosen.name)
+    at_once = trained(replace(settings, resume_from=""), tmp_path, "at-once")
+    assert chosen.predictions("test") == at_once.predictions("test")
+
+
 def test_a_killed_selection_goes_on_and_reads_test_last(
     base: ClassifySettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
