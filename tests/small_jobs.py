@@ -8,10 +8,12 @@ from attnlab.data.settings import WorldSettings
 from attnlab.models.sizes import ModelSettings
 from attnlab.recipes.classify.settings import (
     GRID_TRAINING,
+    BatchSizeSettings,
     ClassifySettings,
     CompareSettings,
     LabelBudgetSettings,
     PredictSettings,
+    ProbeSettings,
     SelectSettings,
 )
 from attnlab.recipes.knowledge.settings import (
@@ -63,6 +65,17 @@ SETTINGS = {
     "classify-label-budget": LabelBudgetSettings((10, 0), (0.0,), seeds=1, base=BERT),
     "classify-select": SelectSettings(
         (1e-3,), (1, 2), base=replace(BERT, training=replace(GRID_TRAINING, threads=1))
+    ),
+    "classify-probe": ProbeSettings(memory_bytes=2**40, base=BERT),
+    "classify-batch-size": BatchSizeSettings(
+        memory="1TB",
+        start=60,
+        epochs=1,
+        base=replace(
+            BERT,
+            batch_size=BatchSizeSettings().base.batch_size,
+            training=replace(BatchSizeSettings().base.training, threads=1),
+        ),
     ),
     "classify-compare": CompareSettings(
         ("bert",),

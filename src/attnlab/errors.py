@@ -13,6 +13,8 @@ class AttnlabError(Exception):
     exit_code = 1
     told_by_lead = False
     """Whether every process of a run raises it alike, so that one message is enough."""
+    in_a_word = ""
+    """What a study writes where a cell's score would be, and goes on; empty if it has to end."""
 
 
 class UserError(AttnlabError):
@@ -25,8 +27,22 @@ class BusyError(UserError):
     """Another process is working on it."""
 
 
+class NotEnoughMemoryError(UserError):
+    """Sizes that need more memory than is free."""
+
+    in_a_word = "memory"
+
+
 class RunError(AttnlabError):
-    """A run that could not go on: the disk is full, the loss is not a number."""
+    """A run that could not go on, such as one whose loss is not a number."""
+
+    in_a_word = "failed"
+
+
+class WriteError(RunError):
+    """A file that cannot be written: the disk is full, or there is no permission."""
+
+    in_a_word = ""
 
 
 class DamagedFileError(UserError):

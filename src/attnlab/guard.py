@@ -11,10 +11,17 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
-from attnlab.environment import DEBUG, check_environment, is_on, process_rank, unusable_widths
+from attnlab.environment import (
+    DEBUG,
+    FAILURE,
+    check_environment,
+    is_on,
+    process_rank,
+    unusable_widths,
+)
 from attnlab.errors import AttnlabError, UserError
 from attnlab.users_code import is_ctrl_c, users_line
 
@@ -99,6 +106,7 @@ def report(program: str, error: BaseException) -> int:
         if text and not (rank and told):
             say(program, f"[process {rank}] {text}" if rank else text)
         _give_up_broken(sys.stdout)
+        _note_for_starter(error, text)
         return code
     finally:
         if previous is not None:
@@ -120,7 +128,7 @@ def explain(program: str, error: BaseException) -> tuple[str, int]:
         return _about_files(error)
     if isinstance(error, RuntimeError) and message.startswith("Symlink loop from "):  # pathlib
         return f"cannot use {message.removeprefix('Symlink loop from ')}: it links to itself.", 2
-    if isinstance(error, MemoryError) or any(words in message for words in NO_MEMORY):
+    if is_out_of_memory(error):
         more = f" ({message})" if message else ""
         return f"there is not enough memory for this{more}. Choose smaller sizes.", 1
     if isinstance(error, ValueError) and sys.stdout.closed:
@@ -129,6 +137,19 @@ def explain(program: str, error: BaseException) -> tuple[str, int]:
         text = error.object[max(0, error.start - 40) : error.end + 40]
         return f"{text!r} cannot be written as {error.encoding}: rename it, or use UTF-8.", 2
     return _about_a_bug(program, error, message), 1
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Say whether an error is Python's, numpy's or torch's word for too little memory."""
+    first_line = str(error).strip().partition("\n")[0]
+    return isinstance(error, MemoryError) or any(words in first_line for words in NO_MEMORY)
+
+
+def in_a_word(error: BaseException) -> str:
+    """Say what a study writes where a cell's score would be; nothing if it has to end as well."""
+    if isinstance(error, AttnlabError):
+        return error.in_a_word
+    return "memory" if is_out_of_memory(error) else ""
 
 
 def say(program: str, text: str) -> None:
@@ -144,6 +165,15 @@ def say(program: str, text: str) -> None:
         print(f"{program}: {shown}", file=sys.stderr, flush=True)
     except (OSError, ValueError):  # ValueError: somebody closed it
         _give_up(sys.stderr)
+
+
+def _note_for_starter(error: BaseException, text: str) -> None:
+    """Tell whoever started this process how it failed: an exit code says too little."""
+    if path := os.environ.get(FAILURE):
+        import json
+
+        with suppress(OSError), open(path, "w", encoding="utf-8") as file:  # noqa: PTH123 - loads less
+            json.dump({"in_a_word": in_a_word(error), "message": text}, file)
 
 
 def _about_files(error: OSError) -> tuple[str, int]:

@@ -50,7 +50,10 @@ def test_the_settings_of_every_job_can_be_given_back(
     assert attnlab("run", job, "--config", "mine.yaml", "--settings") == (0, out, "")
 
 
-HAVE_DEFAULTS = ("classify-train", "classify-label-budget", "classify-select")
+HAVE_DEFAULTS = (
+    *("classify-train", "classify-label-budget", "classify-select"),
+    *("classify-probe", "classify-batch-size"),
+)
 MAKE_THEIR_OWN = ("knowledge-world", "knowledge-demo", "knowledge-extraction", *HAVE_DEFAULTS)
 
 

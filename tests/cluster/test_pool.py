@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from attnlab.cluster.pool import Ended, Pool
+from attnlab.cluster.pool import Pool
+from attnlab.cluster.process import Ended
 
 
 def python(code: str) -> list[str]:
@@ -52,7 +53,7 @@ def test_what_is_left_at_the_end_is_asked_to_stop_and_waited_for(tmp_path: Path)
     log = tmp_path / "log"
     with Pool(1) as pool:
         pool.start("cell", python(saves), log=log)
-        process = pool._running["cell"][0]
+        process = pool._running["cell"].process
         while "ready" not in log.read_text():
             time.sleep(0.02)
     assert log.read_text() == "ready\nsaved\n"

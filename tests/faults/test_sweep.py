@@ -10,6 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from attnlab.report.run_list import run_state
+from attnlab.runs.directory import Run
+from attnlab.runs.lock import is_held
+from attnlab.runs.study import Study
 from small_bert import write_reviews, write_small_bert
 
 SELECT = (
@@ -57,6 +61,7 @@ def test_a_killed_worker_and_two_launchers_leave_each_cell_done_once(tmp_path: P
     assert first.returncode == 1, out
     assert f"the cell {CELLS[0]} ended with exit code -9" in out
     assert not (study / "chosen").exists()
+    assert run_state(Run.open(study / CELLS[0])) == "stopped", "nothing is left running"
     finished = {path.parent.name: path.stat().st_mtime_ns for path in study.glob("*/record.json")}
 
     launchers = [start(tmp_path, "--parallel", "3"), start(tmp_path, "--parallel", "2")]
@@ -70,3 +75,28 @@ def test_a_killed_worker_and_two_launchers_leave_each_cell_done_once(tmp_path: P
     assert tests == dict.fromkeys(CELLS, "not read") | {"chosen": "evaluated once"}
     newest = max(study.glob("*/record.json"), key=lambda path: path.stat().st_mtime_ns)
     assert newest.parent.name == "chosen", "test is read after the selection"
+    assert {run_state(run) for run in Study.open(study).begun()} == {"finished"}
+
+    other = start(tmp_path, "--lr", "2e-3", "--parallel", "3")
+    out, _ = other.communicate(timeout=PATIENCE)
+    assert other.returncode == 2, "results of an older sweep are not taken for those of another"
+    assert "exists with other settings (lrs" in out
+
+
+@pytest.mark.slow
+def test_a_killed_launcher_s_cells_are_left_to_their_workers(tmp_path: Path) -> None:
+    """The second launcher waits for what the first one's workers still train."""
+    write_small_bert(tmp_path / "bert", dropout=0.1)
+    write_reviews(tmp_path)
+    study = tmp_path / "runs" / "sweep"
+    first = start(tmp_path, "--parallel", "3")
+    assert len({holder(study / cell) for cell in CELLS[:3]}) == 3
+    second = start(tmp_path, "--parallel", "3")
+    first.kill()
+    out, _ = second.communicate(timeout=PATIENCE)
+    assert second.returncode == 0, out
+    records = [study / cell / "record.json" for cell in CELLS]
+    assert all(json.loads(path.read_text())["test"] == "not read" for path in records)
+    assert json.loads((study / "chosen" / "record.json").read_text())["test"] == "evaluated once"
+    assert not any(is_held(study / cell) for cell in CELLS)
+    first.wait()

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from attnlab.cluster.pool import Ended, Pool
+from attnlab.cluster.pool import Pool
+from attnlab.cluster.process import Ended
 from attnlab.config import resolve
 from attnlab.errors import RunError, StoppedError, UserError
 from attnlab.recipes import cells

@@ -86,7 +86,7 @@ def test_a_run_that_goes_on_from_a_shorter_one_is_the_longer_run_bit_for_bit(
         ({"batch_size": 10}, "batch_size is 20 there and 10 here"),
         ({"length": "1 epochs"}, "2 epochs there and 1 epochs here. Give more"),
         ({"length": "30 steps"}, "2 epochs there and 30 steps here"),
-        ({"evaluate_every": 3}, "training.evaluate_every is 0 there and 3 here"),
+        ({"evaluate_every": 3}, "training.evaluate_every = 3 would keep another step"),
         ({"seed": 1}, "training.seed is 0 there and 1 here"),
     ],
     ids=str,
@@ -165,6 +165,22 @@ def test_dev_chooses_and_test_is_read_by_the_choice_alone(
     times = {run.name: (run.path / "record.json").stat().st_mtime_ns for run in study.opened()}
     again = selected(grid(base), tmp_path)
     assert {r.name: (r.path / "record.json").stat().st_mtime_ns for r in again.opened()} == times
+
+
+@pytest.mark.parametrize("tuning", ["full", "head", "lora"])
+def test_test_may_have_words_that_no_other_split_has(
+    base: ClassifySettings, tmp_path: Path, tuning: str
+) -> None:
+    """What is chosen goes on from a run whose table of tokens did not know those of test."""
+    test = Path(base.test)
+    test.write_text(test.read_text() + "4,lovelys\n")
+    one = grid(base, lrs=(1e-2,), epochs=(1,), tunings=(tuning,))
+    cell, chosen = selected(one, tmp_path).opened()
+    assert chosen.predictions("dev") == cell.predictions("dev")
+    assert chosen.record["scores"]["test"]["n"] == 26
+    settings = from_dict(ClassifySettings, chosen.config["settings"], origin=chosen.name)
+    at_once = trained(replace(settings, resume_from=""), tmp_path, "at-once")
+    assert chosen.predictions("test") == at_once.predictions("test")
 
 
 def test_a_killed_selection_goes_on_and_reads_test_last(

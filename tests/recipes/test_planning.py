@@ -125,6 +125,9 @@ def test_every_job_and_study_has_a_plan(
     trains = any(cell.steps for cell in plan.cells)
     assert trains == (
         job
-        not in ("knowledge-world", "knowledge-majority", "knowledge-evaluate", "classify-predict")
+        not in (
+            *("knowledge-world", "knowledge-majority", "knowledge-evaluate"),
+            *("classify-predict", "classify-probe"),
+        )
     )
     assert sorted(tmp_path.rglob("*")) == there

@@ -6,7 +6,7 @@ import pytest
 
 from attnlab.errors import UserError
 from attnlab.runs import machine
-from attnlab.runs.memory import need_memory, written_bytes
+from attnlab.runs.memory import need_memory, read_bytes, written_bytes
 
 GIB = 2**30
 
@@ -77,3 +77,17 @@ def test_the_message_gives_both_amounts() -> None:
 )
 def test_bytes_are_written_in_the_unit_that_fits(n_bytes: int, text: str) -> None:
     assert written_bytes(n_bytes) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "n_bytes"),
+    [("", 0), ("2GB", 2 * 10**9), ("800 MiB", 800 * 2**20), ("1.5gib", 3 * 2**29)],
+)
+def test_an_amount_of_memory_is_read_with_its_unit(text: str, n_bytes: int) -> None:
+    assert read_bytes(text) == n_bytes
+
+
+@pytest.mark.parametrize("text", ["2", "GB", "0GB", "-1GB", "2XB", "2G", "1e3GB", "9" * 99 + "GB"])
+def test_what_is_no_amount_of_memory_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="give a number above 0 and one of KB, MB, GB, TB, KiB"):
+        read_bytes(text)

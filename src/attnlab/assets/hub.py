@@ -17,6 +17,8 @@ TOKENIZER_FILES = (*VOCABULARIES, *BESIDE)
 OWNERS = {
     "bert-base-cased": "google-bert",
     "bert-base-uncased": "google-bert",
+    "bert-large-cased": "google-bert",
+    "bert-large-uncased": "google-bert",
     "distilbert-base-cased": "distilbert",
     "distilbert-base-uncased": "distilbert",
     "distilroberta-base": "distilbert",

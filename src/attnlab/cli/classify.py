@@ -50,6 +50,11 @@ DEV_CHOOSES = (
 GRID_SPLITS = below(
     "base", [replace(flag, help=DEV_CHOOSES) if flag.key == "dev" else flag for flag in SPLITS]
 )
+EVALUATED_ON = {
+    "dev": "File of labelled text to evaluate on after every epoch. Without one, the dataset's own"
+    " dev, else a share of the training texts.",
+    "test_share": "Share of the training texts to leave out, as test elsewhere: always the same.",
+}
 ONE_MODEL = Flag("model", metavar="MODEL", complete=complete_model)
 GRID = [
     Flag("lrs", name="lr", metavar="NUMBERS"),
@@ -183,6 +188,44 @@ job_command(
 
     Example: attnlab classify select boolq --test-share 0.1 --lr 1e-4,5e-4,1e-3 --epochs 5,7,9
     --parallel 2
+    """,
+    options=STUDY_OPTIONS,
+    prepare=_study_settings,
+)
+job_command(
+    app,
+    "classify-batch-size",
+    [
+        *below(
+            "base",
+            [
+                replace(flag, help=EVALUATED_ON.get(flag.key, flag.help))
+                for flag in (*SPLITS, ONE_MODEL)
+                if flag.key != "test"  # which is left unread
+            ],
+        ),
+        Flag("memory", metavar="SIZE"),
+        Flag("start"),
+        Flag("effective_batch"),
+        Flag("epochs"),
+        *below(
+            "base",
+            [
+                Flag("tuning.name", name="tuning", metavar="METHOD", complete=complete_tuning),
+                Flag("labels"),
+                Flag("training.optimizer.lr"),
+                Flag("training.seed"),
+                Flag("training.device"),
+            ],
+        ),
+    ],
+    about="""Find the largest batch that fits into memory, and train with it until dev turns down.
+
+    Batch sizes are tried in a process of their own, two steps each on the longest texts: if memory
+    runs out, the system kills that process and not this command. Then the model is trained and
+    evaluated epoch by epoch; the result says whether and when dev turned down.
+
+    Example: attnlab classify batch-size boolq --memory 2GB --effective-batch 64 --epochs 30
     """,
     options=STUDY_OPTIONS,
     prepare=_study_settings,

@@ -10,8 +10,11 @@ from typing import Any
 
 from rich.console import Console
 
-from attnlab.cluster.pool import Ended, Pool
+from attnlab.cluster.pool import Pool
+from attnlab.cluster.process import Ended
 from attnlab.errors import RunError, StoppedError, UserError
+from attnlab.guard import explain, in_a_word
+from attnlab.recipes.failed_cells import close_as_failed
 from attnlab.recipes.jobs import find_job
 from attnlab.runs.directory import RECORD, Run, RunPlace
 from attnlab.runs.lock import is_held
@@ -38,9 +41,14 @@ it is worth asking again."""
 
 
 @contextmanager
-def workers(folder: Path, parallel: int, console: Console, *, processes: int) -> Iterator[Work]:
-    """Return who works on the cells of the study in a folder, ``parallel`` of them at a time."""
-    here = Here(folder, console)
+def workers(
+    folder: Path, parallel: int, console: Console, *, processes: int, goes_on: bool = False
+) -> Iterator[Work]:
+    """Return who works on the cells of the study in a folder, ``parallel`` of them at a time.
+
+    With ``goes_on``, a cell that fails by itself is a result, and the others are run.
+    """
+    here = Here(folder, console, goes_on=goes_on)
     if parallel == 1:
         yield here
         return
@@ -65,12 +73,30 @@ class Here:
 
     folder: Path
     console: Console
+    goes_on: bool = False
+    """Whether a cell that fails by itself is a result."""
 
     def __call__(self, waiting: Sequence[Cell]) -> dict[str, Run]:
         """Run one cell, or show that it is finished."""
         cell, place = waiting[0], RunPlace(self.folder, waiting[0].name)
-        run = find_job(cell.job).run(cell.settings, place=place, console=self.console)
+        try:
+            run = find_job(cell.job).run(cell.settings, place=place, console=self.console)
+        except Exception as error:
+            word = in_a_word(error) if self.goes_on else ""
+            if not word:
+                raise
+            return {cell.name: self.failed(cell, word, explain("attnlab", error)[0])}
         return {cell.name: run}
+
+    def failed(self, cell: Cell, word: str, message: str) -> Run:
+        """Write down that a cell failed, and say so."""
+        self.say(f"{cell.name}: {word}: {message} The study goes on.")
+        place = RunPlace(self.folder, cell.name)
+        return close_as_failed(cell.job, cell.settings, place, in_a_word=word, message=message)
+
+    def say(self, text: str) -> None:
+        """Show a notice to the user."""
+        self.console.print(text, highlight=False, soft_wrap=True)
 
 
 @dataclass
@@ -95,9 +121,15 @@ class SideBySide:
         for cell in waiting:
             if self.pool.has_room and cell.name not in self.pool.running and not self._held(cell):
                 self._start(cell)
+        by_name = {cell.name: cell for cell in waiting}
+        failed = {}
         for ended in self.pool.wait():
-            self._refuse_failed(ended)
-        return {}
+            if ended.code and ended.in_a_word and self.here.goes_on:
+                cell = by_name[ended.name]
+                failed[cell.name] = self.here.failed(cell, ended.in_a_word, ended.said)
+            else:
+                self._refuse_failed(ended)
+        return failed
 
     def _is_finished(self, cell: Cell) -> bool:
         there = (self.here.folder / cell.name / RECORD).exists()
@@ -107,7 +139,7 @@ class SideBySide:
         held = is_held(self.here.folder / cell.name)
         if held and cell.name not in self._said:
             self._said.add(cell.name)
-            self._say(f"{cell.name}: another command works on it; waiting for that one")
+            self.here.say(f"{cell.name}: another command works on it; waiting for that one")
         return held
 
     def _start(self, cell: Cell) -> None:
@@ -116,20 +148,17 @@ class SideBySide:
         argv += ["--config", str(plans / f"{cell.name}.yaml")]
         argv += ["--name", cell.name, "--runs", str(self.here.folder)]
         self.pool.start(cell.name, argv, log=plans / f"{cell.name}.log")
-        self._say(f"{cell.name}: started")
+        self.here.say(f"{cell.name}: started")
 
     def _refuse_failed(self, ended: Ended) -> None:
         """Say how a cell ended; one that another command has taken meanwhile is waited for."""
         if not ended.code:
-            self._say(f"{ended.name}: finished")
+            self.here.say(f"{ended.name}: finished")
             return
         folder = self.here.folder
         is_taken = is_held(folder / ended.name) or (folder / ended.name / RECORD).exists()
         if not self.stop.signal_number and not is_taken:
             raise RunError(
-                f"the cell {ended.name} ended with exit code {ended.code}: {ended.last_line} Its"
+                f"the cell {ended.name} ended with exit code {ended.code}: {ended.said} Its"
                 f" log is {folder / CELLS / ended.name}.log. The same command goes on from here."
             )
-
-    def _say(self, text: str) -> None:
-        self.here.console.print(text, highlight=False, soft_wrap=True)

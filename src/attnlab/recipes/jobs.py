@@ -163,6 +163,21 @@ _ALL = (
         next=("attnlab classify predict {asked} --text {words}", "attnlab runs list {run}"),
     ),
     Job(
+        "classify-probe",
+        "does training with a batch of this size fit into memory?",
+        f"{CLASSIFY}.settings:ProbeSettings",
+        f"{CLASSIFY}.probe:run_probe",
+        next=("attnlab runs show {run}",),
+    ),
+    Job(
+        "classify-batch-size",
+        "how large a batch fits into memory, and when does dev turn down?",
+        f"{CLASSIFY}.settings:BatchSizeSettings",
+        f"{CLASSIFY}.batch_size:BATCH_SIZE",
+        f"{SECTIONS}.batch_size:BATCH_SIZE",
+        next=("attnlab classify predict {asked} --text {words}", "attnlab runs list {run}"),
+    ),
+    Job(
         "classify-compare",
         "which model, tuning method or optimizer, each at its own best settings?",
         f"{CLASSIFY}.settings:CompareSettings",

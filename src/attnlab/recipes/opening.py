@@ -42,8 +42,9 @@ def finished_run(
     run = Run.find(job, to_dict(settings), place)
     if run is None or not run.finished:
         return None
-    refuse_changed_files(run, files)
-    precision_of(run)  # refuses an environment that asks for another one
+    if not run.failure:  # else there is nothing that could be another run's
+        refuse_changed_files(run, files)
+        precision_of(run)  # refuses an environment that asks for another one
     return run
 
 

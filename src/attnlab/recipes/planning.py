@@ -22,7 +22,7 @@ from attnlab.recipes.cells import Cell, threads_of_each
 from attnlab.recipes.jobs import find_job
 from attnlab.recipes.studies import Finished, StudyPlan, ready, refuse_wrong_cells
 from attnlab.report.planning import Plan, PlannedCell
-from attnlab.runs.directory import RECORD, RunPlace
+from attnlab.runs.directory import RECORD, Run, RunPlace
 from attnlab.runs.references import absolute_settings
 from attnlab.runs.study import STUDY
 from attnlab.training.forecast import Forecast, TimedOnly
@@ -48,12 +48,16 @@ def plan_of(job: str, settings: Any, place: RunPlace, *, parallel: int = 1) -> P
             name = there.name
             trial.look_at(Cell(name, job, settings), done=(there / RECORD).exists())
         else:
-            home = there if (there / STUDY).exists() else trial.folder
-            cells = work.plan(settings, Finished(home, {}))
+            finished = Finished(there if (there / STUDY).exists() else trial.folder, {})
+            cells = work.plan(settings, finished)
             refuse_wrong_cells(cells)
             while waiting := ready(cells, trial.seen):
-                done = (there / waiting[0].name / RECORD).exists()
-                trial.look_at(waiting[0], done=done)
+                cell, done = waiting[0], (there / waiting[0].name / RECORD).exists()
+                is_needed = any(cell.name in other.needs for other in cells)
+                trial.look_at(cell, done=done, is_needed=is_needed)
+                if run := trial.found_without_training(cell):
+                    finished.runs[cell.name] = run  # later cells may depend on what it found
+                    cells = work.plan(settings, finished)
         return trial.plan(parallel)
 
 
@@ -95,6 +99,10 @@ class Pace:
         )
 
 
+def _trains(cell: Cell) -> bool:
+    return isinstance(getattr(cell.settings, "training", None), TrainingSettings)
+
+
 @dataclass
 class Trial:
     """Looks at one cell after the other, and times those that train."""
@@ -113,10 +121,12 @@ class Trial:
     """Number of runs by what they have in common, without the seed."""
     sizes: dict[str, int] = field(default_factory=dict)
 
-    def look_at(self, cell: Cell, *, done: bool) -> None:
-        """Note what a cell will take."""
-        if not isinstance(getattr(cell.settings, "training", None), TrainingSettings):
-            self.seen[cell.name] = self._without_training(cell, done=done)
+    def look_at(self, cell: Cell, *, done: bool, is_needed: bool = True) -> None:
+        """Note what a cell will take; others look for the files of one that is needed."""
+        if not _trains(cell):
+            by_path = is_needed or bool(cell.needs)
+            elsewhere = by_path and ((self.home / STUDY).exists() or cell.name == self.home.name)
+            self.seen[cell.name] = self._without_training(cell, done=done, elsewhere=elsewhere)
             return
         resumed = bool(getattr(cell.settings, "resume_from", ""))
         missing = [need for need in cell.needs if not self._is_there(need)]
@@ -133,6 +143,12 @@ class Trial:
         planned = PlannedCell(cell.name, steps, pace.seconds(steps))
         self.seen[cell.name] = PlannedCell(cell.name, note=FINISHED) if done else planned
 
+    def found_without_training(self, cell: Cell) -> Run | None:
+        """Return the run of a cell that trains nothing, if it is there by now."""
+        folders = [self.home / cell.name, self.folder / cell.name]
+        there = [folder for folder in folders if (folder / RECORD).exists()]
+        return Run.open(there[0]) if there and not _trains(cell) else None
+
     def plan(self, parallel: int) -> Plan:
         """Sum up what was seen."""
         threads = [pace.forecast.threads for pace in self.paces.values()]
@@ -148,9 +164,9 @@ class Trial:
     def _is_there(self, need: str) -> bool:
         return (self.home / need / RECORD).exists() or (self.folder / need / RECORD).exists()
 
-    def _without_training(self, cell: Cell, *, done: bool) -> PlannedCell:
+    def _without_training(self, cell: Cell, *, done: bool, elsewhere: bool) -> PlannedCell:
         """Do the work that later cells need: it is quick, and here it leaves nothing behind."""
-        if done or (self.home / STUDY).exists() or cell.name == self.home.name:
+        if done or elsewhere:
             return PlannedCell(cell.name, note=FINISHED if done else NO_TRAINING)
         began, place = time.perf_counter(), RunPlace(self.folder, cell.name)
         find_job(cell.job).run(cell.settings, place=place, console=Console(quiet=True))

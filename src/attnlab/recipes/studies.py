@@ -19,6 +19,7 @@ from attnlab.config import from_dict, to_dict, to_yaml
 from attnlab.errors import BusyError, UserError
 from attnlab.recipes.cells import Cell as Cell
 from attnlab.recipes.cells import workers
+from attnlab.recipes.failed_cells import close_as_failed
 from attnlab.recipes.jobs import find_job
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.runs.lock import our_turn
@@ -53,6 +54,9 @@ class StudyPlan(Generic[SettingsT]):
     finished, and may then return more; the study is over when it does not."""
     close: Callable[[SettingsT, Finished], StudyOutcome]
     """Says at the end which runs are compared, and what a reader should know."""
+    goes_on: bool = False
+    """Whether a cell that fails by itself, such as for want of memory, is a result: it is finished
+    without a score, and so are the cells that need it."""
 
     def __call__(
         self, job: str, settings: Any, *, place: RunPlace, console: Console, parallel: int = 1
@@ -78,11 +82,13 @@ class StudyPlan(Generic[SettingsT]):
                 refuse_wrong_cells(cells)
             with (
                 _begun(job, settings, place, title=self.title, processes=processes),
-                workers(path, parallel, console, processes=processes.size) as work,
+                workers(
+                    path, parallel, console, processes=processes.size, goes_on=self.goes_on
+                ) as work,
             ):
                 processes.from_lead(partial(_write_plan, path, cells))
                 while waiting := ready(cells, done.runs):
-                    done.runs.update(work(waiting))
+                    done.runs.update(failed_with_others(waiting, done) or work(waiting))
                     if len(done.runs) == len(cells):
                         cells = _cells(processes.from_lead(plan))
                         processes.from_lead(partial(_write_plan, path, cells))
@@ -98,6 +104,23 @@ def ready(cells: Sequence[Cell], finished: Collection[str]) -> list[Cell]:
     stuck = [cell.name for cell in waiting]
     assert found or not waiting, f"these cells wait for cells that are not planned: {stuck}"
     return found
+
+
+def failed_with_others(waiting: Sequence[Cell], done: Finished) -> dict[str, Run]:
+    """Write down as failed what cannot be run because a cell that it needs has failed."""
+    failed = {}
+    for cell in waiting:
+        for need in cell.needs:
+            if failure := done.runs[need].failure:
+                place, why = RunPlace(done.folder, cell.name), failure["message"]
+                failed[cell.name] = close_as_failed(
+                    cell.job,
+                    cell.settings,
+                    place,
+                    in_a_word=failure["kind"],
+                    message=f"it needs {need}, which failed: {why}",
+                )
+    return failed
 
 
 def refuse_wrong_cells(cells: Sequence[Cell]) -> None:

@@ -10,6 +10,9 @@ from attnlab.report.document import Block, Document, Heading, Sentences, Table
 from attnlab.report.sections import Section
 from attnlab.runs.directory import Run
 
+INSTEAD_OF_SCORES = {"failed", "probe"}
+"""What the record of a study's cell may hold where others have scores."""
+
 
 def build_report(
     runs: Sequence[Run], section: Section, *, title: str | None = None, notes: Sequence[str] = ()
@@ -20,7 +23,8 @@ def build_report(
     blocks: list[Block] = [Sentences(notes)] if notes else []
     blocks += [Heading("Results"), *section.summary(runs), *section.details(runs)]
     for run in runs:
-        blocks += _how(run)
+        if run.record["scores"]:
+            blocks += _how(run)
     names = [run.name for run in runs]
     by_name = " vs ".join(names) if len(names) <= FEW else f"{len(names)} runs"
     return Document(title or by_name, blocks)
@@ -30,7 +34,7 @@ def _refuse_unfinished_or_damaged(run: Run) -> None:
     if not run.finished:
         raise UserError(f"the run {run.name} is not finished; repeat its command to resume it.")
     scored = [split for split in run.record["scores"] if run.has_predictions(split)]
-    if not scored:
+    if not scored and not run.record.keys() & INSTEAD_OF_SCORES:
         raise UserError(f"the run {run.name} has no score with stored predictions to report on.")
     for split in scored:
         score = run.record["scores"][split]

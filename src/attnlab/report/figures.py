@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import StrMethodFormatter
 
 from attnlab.evaluation.comparison import Comparison, Condition
+from attnlab.evaluation.failures import FailedCondition
 
 INK = "#1a1b1c"
 COLORS = ("#3b82c4", "#d9772b", "#459a55", "#a267b5", "#b58a1f", "#c85d72")
@@ -45,18 +46,27 @@ STYLE: Any = {
 }
 
 
-def score_bars(comparison: Comparison) -> Figure:
-    """Draw every condition's score with its 95 % interval, and what guessing gives."""
+def score_bars(comparison: Comparison, failed: Sequence[FailedCondition] = ()) -> Figure:
+    """Draw every condition's score with its 95 % interval, and what guessing gives.
+
+    One that has failed has no bar, but the word for it.
+    """
     conditions, metric = comparison.conditions, comparison.metric
     unit = 100 if metric.in_percent else 1
     with mpl.rc_context(STYLE):
-        size = (PAGE_WIDTH, 0.8 + 0.62 * len(conditions))
+        rows = len(conditions) + len(failed)
+        size = (PAGE_WIDTH, 0.8 + 0.62 * rows)
         figure = Figure(figsize=size, layout="constrained")
         axis = figure.subplots()
         for row, condition in enumerate(conditions):
             _score_bar(axis, row, condition, unit=unit)
+        for row, one in enumerate(failed, len(conditions)):
+            _name_above(axis, row, one.name)
+            axis.annotate(
+                one.result, (0, row), xytext=(4, 0), textcoords="offset points", va="center"
+            )
         axis.set_yticks([])
-        axis.set_ylim(len(conditions) - 0.4, -0.8)
+        axis.set_ylim(rows - 0.4, -0.8)
         axis.set_xlim(left=0)
         axis.xaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
         percent = " (%)" if metric.in_percent else ""
@@ -77,8 +87,12 @@ def _score_bar(axis: Axes, row: int, condition: Condition, *, unit: int) -> None
     if condition.baseline:
         guess = unit * condition.baseline["value"]
         axis.plot([guess, guess], [row - 0.25, row + 0.25], color=COLORS[5], linewidth=2)
+    _name_above(axis, row, condition.name)
+
+
+def _name_above(axis: Axes, row: int, name: str) -> None:
     axis.annotate(
-        plain(condition.name),
+        plain(name),
         (0, row - 0.25),
         xytext=(4, 0),
         textcoords="offset points",

@@ -69,7 +69,7 @@ class Line:
 def run_state(run: Run) -> str:
     """Say in a word how far a run is."""
     if run.finished:
-        return FINISHED
+        return FAILED if run.failure else FINISHED
     return RUNNING if is_held(run.path) else FAILED if run.failure else STOPPED
 
 

@@ -1,6 +1,6 @@
 """Tables of scores, the same on a terminal, on a page and in Markdown."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from attnlab.evaluation.held_out_text import repeats_warning
@@ -11,6 +11,7 @@ from attnlab.runs.directory import Run
 
 if TYPE_CHECKING:
     from attnlab.evaluation.comparison import Comparison
+    from attnlab.evaluation.failures import FailedCondition
 
 LONGEST = 300
 
@@ -54,6 +55,16 @@ def comparison_table(comparison: "Comparison") -> Table:
     runs, spread = (["runs"], ["range"]) if several else ([], [])
     columns = ["condition", *runs, metric.title, *spread, "95 % interval", "guessing"]
     return Table(columns, rows, one_line=True, texts=(0, len(columns) - 1))
+
+
+def failures_table(failed: Sequence["FailedCondition"]) -> Table:
+    """Show every condition that has failed, and in a word why."""
+    return Table(["condition", "result"], [[one.name, one.result] for one in failed], one_line=True)
+
+
+def why_failed(failed: Sequence["FailedCondition"]) -> list[str]:
+    """Say in full why conditions have failed."""
+    return [f"{one.name}: {one.message}" for one in failed]
 
 
 def standings_table(comparison: "Comparison", group: str) -> Table | None:

@@ -176,9 +176,15 @@ class Run:
 
     @property
     def failure(self) -> dict[str, Any] | None:
-        """The error that ended the last attempt; None if it was stopped, runs, or is finished."""
+        """The error that ended the last attempt; None if it was stopped, runs, or has a result.
+
+        A cell of a study may be finished by its failure: then it is not tried again.
+        """
         path = self.path / FAILURE
-        if self.finished or not path.exists():
+        if self.finished:
+            failed: dict[str, Any] | None = self.record.get("failed")
+            return failed
+        if not path.exists():
             return None
         failure = read_json(path)
         check_shape(failure, Failure, path)

@@ -192,6 +192,16 @@ class Leak(TypedDict):
     sentence: str
 
 
+class Probe(TypedDict):
+    """Whether training with a batch fits into memory."""
+
+    batch_size: Positive
+    fits: bool
+    ended: str
+    peak: Count
+    budget: Positive
+
+
 class Processor(TypedDict):
     """The processor a result was measured on."""
 
@@ -202,6 +212,8 @@ class Record(TypedDict):
     """record.json."""
 
     scores: dict[str, Score]
+    failed: NotRequired[Failure]
+    probe: NotRequired[Probe]
     job: NotRequired[str]
     warnings: NotRequired[list[str] | None]
     test: NotRequired[str]

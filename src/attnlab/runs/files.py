@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from attnlab.errors import DamagedFileError, RunError, UserError
+from attnlab.errors import DamagedFileError, UserError, WriteError
 
 DEEPEST = 64
 """How deeply JSON may be nested."""
@@ -24,7 +24,7 @@ def naming_the_path(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise RunError(
+        raise WriteError(
             f"cannot write {path}: {error.strerror or error}. Nothing under its final name was"
             " touched; make room or fix the permission, then give the same command again."
         ) from error

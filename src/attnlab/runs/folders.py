@@ -143,6 +143,8 @@ def refuse_other_settings(what: str, there: Mapping[str, Any], wanted: Mapping[s
 
 def _is_same_path(old: Any, new: Any) -> bool:
     """Say whether two texts are one path: a model's folder that is gone now looks like a name."""
+    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        return all(a == b or _is_same_path(a, b) for a, b in zip(old, new, strict=True))
     both_texts = isinstance(old, str) and isinstance(new, str)
     return both_texts and bool(old and new) and absolute_path(old) == absolute_path(new)
 

@@ -14,7 +14,8 @@ from typing import Any
 PACKAGES = ("attnlab", "torch", "numpy", "scipy", "safetensors", "transformers", "peft")
 CPU_FEATURES = ("avx2", "avx512f", "avx512_bf16", "amx_bf16", "asimd", "bf16", "sve")
 
-MEMINFO = Path("/proc/meminfo")
+PROC = Path("/proc")
+MEMINFO, VMSTAT = PROC / "meminfo", PROC / "vmstat"
 CGROUP, OWN_CGROUP = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 CGROUP_FILES = (
     ("memory.max", "memory.current"),
@@ -79,6 +80,25 @@ def free_memory_bytes() -> int | None:
             except (OSError, ValueError):  # no such group, or "max": no limit
                 continue
     return max(0, min(rooms)) if rooms else None
+
+
+def peak_memory_bytes(process: int | str = "self") -> int | None:
+    """Return the most memory that a process has held so far, where the operating system says it."""
+    try:
+        status = (PROC / str(process) / "status").read_text(encoding="utf-8")
+        (line,) = (line for line in status.splitlines() if line.startswith("VmHWM:"))
+        return int(line.split()[1]) * 1024
+    except (OSError, ValueError):  # another system, or a process that is over
+        return None
+
+
+def memory_kills() -> int | None:
+    """Return how many processes this machine has killed for want of memory, where it counts."""
+    try:
+        counts = dict(line.split() for line in VMSTAT.read_text(encoding="utf-8").splitlines())
+        return int(counts["oom_kill"])
+    except (OSError, ValueError, KeyError):
+        return None
 
 
 def _cgroups() -> list[Path]:

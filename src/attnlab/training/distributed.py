@@ -4,7 +4,7 @@ import atexit
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -40,12 +40,16 @@ class Processes:
             try:
                 answer = {"value": decide()}
             except AttnlabError as error:
-                answer = {"error": str(error), "exit_code": error.exit_code}
+                answer = {
+                    "error": str(error),
+                    "exit_code": error.exit_code,
+                    "in_a_word": error.in_a_word,
+                }
                 self._broadcast(answer)
                 raise
         answer = self._broadcast(answer)
         if "error" in answer:
-            _raise_as_lead(answer["error"], answer["exit_code"])
+            _raise_as_lead(answer)
         return answer["value"]
 
     def sum_small(self, values: Sequence[float]) -> list[float]:
@@ -119,9 +123,10 @@ class Processes:
         return json.loads(bytes(text.tolist()))
 
 
-def _raise_as_lead(message: str, exit_code: int) -> NoReturn:
-    error = AttnlabError(message)
-    error.exit_code, error.told_by_lead = exit_code, True
+def _raise_as_lead(answer: Mapping[str, Any]) -> NoReturn:
+    error = AttnlabError(answer["error"])
+    error.exit_code, error.in_a_word = answer["exit_code"], answer["in_a_word"]
+    error.told_by_lead = True
     raise error
 
 

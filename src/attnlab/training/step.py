@@ -24,6 +24,7 @@ class NonFiniteError(RunError):
     """The loss or a gradient is not a number; the weights are those of the step before."""
 
     told_by_lead = True
+    in_a_word = "nan"
 
 
 class StepResult(NamedTuple):

@@ -2,17 +2,18 @@
 
 A contestant is a model with a tuning method and an optimizer. It has a grid of its own, as in
 ``select``; what dev chooses of it reads test once. With one rate, batch size and number of epochs,
-the grid is a single cell, and all are compared at these.
+the grid is a single cell, and all are compared at these. A model that does not fit into memory
+scores 0, and the others are compared.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
-from attnlab.errors import UserError
-from attnlab.evaluation.selection import select_best
-from attnlab.recipes.classify.select import check_grid, chosen_cells, grid_cells
+from attnlab.errors import NotEnoughMemoryError, UserError
+from attnlab.recipes.classify.select import check_grid, chosen_cells, chosen_of, grid_cells
 from attnlab.recipes.classify.settings import CompareSettings, SelectSettings
 from attnlab.recipes.studies import Cell, Finished, StudyPlan
 from attnlab.runs.study import StudyOutcome
@@ -36,12 +37,15 @@ def plan(settings: CompareSettings, finished: Finished) -> Sequence[Cell]:
 
 
 def close(settings: CompareSettings, finished: Finished) -> StudyOutcome:
-    """Compare what was chosen of each contestant; without a test, on dev."""
+    """Compare what was chosen of each contestant; without a test, on dev.
+
+    A contestant of whose cells all have failed is there with the first of them.
+    """
     compared: list[str] = []
     for name, grid in contestants(settings):
         tested = [cell.name for cell in chosen_cells(grid, finished, f"{name}-")]
         cells = [cell.name for cell in grid_cells(grid, finished, f"{name}-")]
-        compared += tested or select_best([finished.runs[cell] for cell in cells]).chosen.runs
+        compared += tested or chosen_of(cells, finished) or cells[:1]
     return StudyOutcome(compared, notes=[_note(settings)])
 
 
@@ -81,7 +85,8 @@ def _check(settings: CompareSettings, grids: dict[str, SelectSettings]) -> None:
             "there is nothing to do: give several --models, --tuning or --optimizer to compare."
         )
     for grid in grids.values():
-        check_grid(grid)
+        with suppress(NotEnoughMemoryError):  # its cells fail one by one, which is a result
+            check_grid(grid)
 
 
 def _note(settings: CompareSettings) -> str:
@@ -99,4 +104,4 @@ def _note(settings: CompareSettings) -> str:
     return f"Each was run at its own {', '.join(several)}, which dev chose."
 
 
-COMPARE = StudyPlan(TITLE, plan, close)
+COMPARE = StudyPlan(TITLE, plan, close, goes_on=True)

@@ -59,11 +59,17 @@ class FineTuning:
         self._features: dict[str, Sequence[FeatureRow]] = {}
 
     def _leave_out_unused_rows(self) -> Callable[[], None]:
-        """Keep only the tokens that occur, until what is returned is called."""
+        """Keep only the tokens that occur before test is read, until what is returned is called.
+
+        With those of test, no run that reads it could go on from one that does not.
+        """
         owner = self.classifier.model.table_owner()
         if owner is None or self.texts.unlabelled:  # a head that scores every token needs them all
             return lambda: None
-        return leave_out_unused(owner, *self.rows.values())
+        return leave_out_unused(owner, *self._rows_before_test().values())
+
+    def _rows_before_test(self) -> dict[str, Sequence[TextRow]]:
+        return {split: rows for split, rows in self.rows.items() if split != "test"}
 
     def task(self) -> Classification | HeadTraining:
         """Return what the loop trains."""
@@ -104,7 +110,8 @@ class FineTuning:
         """Let the body, which stays as it is, read every text once, and train on what it makes."""
         model = self.classifier.model
         self._features = {
-            split: encode_once(model, rows, self.session) for split, rows in self.rows.items()
+            split: encode_once(model, rows, self.session)
+            for split, rows in self._rows_before_test().items()
         }
         stream = labelled_stream(self._features["train"], self.settings)
         return HeadTraining(model, stream, evaluate=self._evaluate)
@@ -113,6 +120,9 @@ class FineTuning:
         """Predict the classes of a split's texts."""
         examples = self.texts.eval_splits[split]
         if self._features:
+            if split not in self._features:
+                encoded = encode_once(self.classifier.model, self.rows[split], self.session)
+                self._features[split] = encoded
             likely = feature_probabilities(self.classifier.model, self._features[split])
             return predicted(examples, likely, classes=self.texts.classes)
         return self.classifier.answers(examples, self.rows[split])
@@ -147,11 +157,11 @@ class FineTuning:
             self.session.say(movement.describe())
         if self.settings.tuning.merge:
             tuned.merge()
+        self._make_table_whole()  # test may have other tokens
         with inference(tuned.model, self.session.hardware):
             predictions = {split: self._answers(split) for split in texts.eval_splits}
         if self.settings.overfit:
             self.session.say(overfitting_verdict(predictions["dev"], steps=state.step))
-        self._make_table_whole()
         write_tuned(tuned, self.checkpoint, run.path / MODEL, classes=texts.classes)
         if note := export_note(tuned):
             self.session.say(note)

@@ -22,7 +22,7 @@ from attnlab.training.length import parse_length
 from attnlab.training.session import Session
 from attnlab.training.settings import ScheduleSettings
 
-MAY_DIFFER = ("resume_from", "read_test", "training.length")
+MAY_DIFFER = ("resume_from", "read_test", "training.length", "training.evaluate_every")
 NO_BEST = {"best_step": None, "best_score": None, "worse_evaluations": 0}
 """The last step is kept, so that what the shorter run scored after its own does not matter."""
 

@@ -12,6 +12,7 @@ from itertools import product
 from attnlab.assets.models import find_model
 from attnlab.errors import UserError
 from attnlab.evaluation.differing import scientific
+from attnlab.evaluation.failures import part_failed
 from attnlab.evaluation.selection import select_best
 from attnlab.models.encoder import open_checkpoint
 from attnlab.recipes.classify.classifier import check_fits
@@ -80,8 +81,18 @@ def close(settings: SelectSettings, finished: Finished) -> StudyOutcome:
     """Compare all cells on dev, in the order of the grid, and show what was chosen."""
     grid = [cell.name for cell in grid_cells(settings, finished)]
     tested = [cell.name for cell in chosen_cells(settings, finished)]
-    best = select_best([finished.runs[name] for name in grid]).chosen
-    return StudyOutcome([*grid, *tested], featured=(tested or best.runs)[0])
+    shown = [name for name in tested or chosen_of(grid, finished) if not _failed(name, finished)]
+    return StudyOutcome([*grid, *tested], featured=shown[0] if shown else None)
+
+
+def chosen_of(cells: Sequence[str], finished: Finished) -> Sequence[str]:
+    """Return the runs that dev chooses of some cells; none if all have failed."""
+    sound, _ = part_failed([finished.runs[name] for name in cells])
+    return select_best(sound).chosen.runs if sound else ()
+
+
+def _failed(cell: str, finished: Finished) -> bool:
+    return finished.runs[cell].failure is not None
 
 
 def grid_cells(settings: SelectSettings, finished: Finished, prefix: str = "") -> Iterator[Cell]:
@@ -131,9 +142,9 @@ def chosen_cells(settings: SelectSettings, finished: Finished, prefix: str = "")
     cells = list(grid_cells(settings, finished, prefix))
     if not _has_test(settings.base) or any(cell.name not in finished.runs for cell in cells):
         return
-    best = select_best([finished.runs[cell.name] for cell in cells]).chosen
+    chosen = chosen_of([cell.name for cell in cells], finished)
     for cell in cells:
-        if cell.name in best.runs:
+        if cell.name in chosen:
             seed = "" if settings.seeds == 1 else f"-seed-{cell.settings.training.seed}"
             again = replace(cell.settings, read_test=True, resume_from=finished.path(cell.name))
             yield Cell(f"{prefix}{CHOSEN}{seed}", cell.job, again, (cell.name,))
@@ -169,4 +180,4 @@ def check_grid(settings: SelectSettings) -> None:
     check_fits(open_checkpoint(find_model(base.model)), base, texts)
 
 
-SELECT = StudyPlan(TITLE, plan, close)
+SELECT = StudyPlan(TITLE, plan, close, goes_on=True)

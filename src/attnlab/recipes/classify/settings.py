@@ -8,8 +8,11 @@ from annotated_types import Ge, Gt, Interval, Len
 
 from attnlab.assets.catalogue import DEFAULT_DATA, DEFAULT_MODEL
 from attnlab.assets.datasets import DatasetReference
+from attnlab.assets.model_lists import named_models
 from attnlab.assets.models import ModelReference
+from attnlab.config import Checked
 from attnlab.runs.lookup import RunReference
+from attnlab.runs.memory import read_bytes
 from attnlab.runs.references import FileReference
 from attnlab.training.settings import OptimizerSettings, ScheduleSettings, TrainingSettings
 from attnlab.tuning.settings import TuningSettings
@@ -160,12 +163,48 @@ class SelectSettings:
     """Settings that all cells share."""
 
 
+OVERFITTING_TRAINING = replace(
+    FINE_TUNING,
+    schedule=ScheduleSettings("constant", warmup=0.1),
+    keep_last=1,
+)
+
+
+@dataclass(frozen=True)
+class ProbeSettings:
+    """Everything about ``attnlab run classify-probe``: does training with a batch fit?"""
+
+    memory_bytes: Annotated[int, Ge(0)] = 0
+    """Memory that training may take, in bytes; 0 means nine tenths of what is free."""
+    base: ClassifySettings = ClassifySettings()
+    """The training, with the batch size to try."""
+
+
+@dataclass(frozen=True)
+class BatchSizeSettings:
+    """Everything about ``attnlab classify batch-size``."""
+
+    memory: Annotated[str, Checked(read_bytes)] = ""
+    """Memory that training may take, such as 2GB or 800MiB; without it, nine tenths of what is
+    free."""
+    start: Annotated[int, Gt(0)] = 32
+    """Batch size to try first: if it fits, it is doubled, else halved."""
+    effective_batch: Annotated[int, Ge(0)] = 0
+    """Texts per optimizer step, whatever fits: smaller batches are accumulated to it. 0 takes the
+    largest batch that fits."""
+    epochs: Annotated[int, Interval(ge=1, le=10_000)] = 30
+    """Epochs to train for."""
+    base: ClassifySettings = ClassifySettings(training=OVERFITTING_TRAINING)
+    """Settings of the training."""
+
+
 class EachModel(ModelReference):
     """Marks a setting that names several models."""
 
     def absolute(self, value: Any, runs: Path) -> Any:
-        """Write every path so that it is found from any folder."""
-        return tuple(super(EachModel, self).absolute(one, runs) for one in value)
+        """Write every path so that it is found from any folder, and a list by what is in it."""
+        names = [one for name in value for one in named_models(name)]
+        return tuple(super(EachModel, self).absolute(one, runs) for one in names)
 
 
 @dataclass(frozen=True)
@@ -173,7 +212,8 @@ class CompareSettings:
     """Everything about ``attnlab classify compare``."""
 
     models: Annotated[tuple[str, ...], Len(1), EachModel()] = (DEFAULT_MODEL,)
-    """Models to compare: folders or names."""
+    """Models to compare, by folder or name; or the list boolq-course, in which models of `attnlab
+    assets list` stand in for those that cannot be had."""
     tunings: tuple[str, ...] = ()
     """Tuning methods to compare; without any, base.tuning."""
     optimizers: tuple[str, ...] = ()

@@ -8,13 +8,19 @@ from matplotlib.figure import Figure as MatplotlibFigure
 
 from attnlab.evaluation.comparison import Condition, compare, doubts
 from attnlab.evaluation.differing import scientific
+from attnlab.evaluation.failures import FailedCondition, part_failed
 from attnlab.evaluation.selection import Selection, select_best
 from attnlab.report.document import Block, Figure, Heading, Sentences, Table
 from attnlab.report.epochs import epochs_of
 from attnlab.report.grid_figure import Axis, Field, grid_figure
 from attnlab.report.sections import Section
 from attnlab.report.sections.one_run import curves
-from attnlab.report.tables import baseline_text, comparison_table
+from attnlab.report.tables import (
+    baseline_text,
+    comparison_table,
+    failures_table,
+    why_failed,
+)
 from attnlab.runs.directory import Run
 
 Point = tuple[str, ...]
@@ -35,13 +41,14 @@ class Grid:
     """By row and column."""
     rows: Axis
     columns: Axis
+    failed: dict[tuple[str, str], FailedCondition]
+    """Those without a score, by row and column as well."""
 
     def names(self) -> dict[str, str]:
         """Return what to call each condition."""
-        return {
-            condition.name: self.called(row, column)
-            for (row, column), condition in self.places.items()
-        }
+        everywhere: dict[tuple[str, str], Condition | FailedCondition]
+        everywhere = {**self.places, **self.failed}
+        return {one.name: self.called(*place) for place, one in everywhere.items()}
 
     def called(self, row: str, column: str) -> str:
         """Name a place as a sentence does."""
@@ -53,28 +60,34 @@ class Grid:
 
 def grid_of(runs: Sequence[Run]) -> Grid:
     """Lay the conditions out by what differs between them."""
-    by_name = {run.name: run for run in runs}
-    selection = select_best(runs)
-    points = {one.name: _point(by_name[one.runs[0]]) for one in selection.comparison.conditions}
+    points = {run.name: _point(run) for run in runs}
+    sound, failed = part_failed(runs)
+    selection = select_best(sound)
     swept = [k for k in range(len(SWEPT)) if len({point[k] for point in points.values()}) > 1]
     across = swept[-1] if swept else len(SWEPT) - 1
     down = [k for k in swept if k != across]
 
-    def place(name: str) -> tuple[str, str]:
-        return BETWEEN.join(points[name][k] for k in down), points[name][across]
+    def place(run: str) -> tuple[str, str]:
+        return BETWEEN.join(points[run][k] for k in down), points[run][across]
 
-    places = {place(one.name): one for one in selection.comparison.conditions}
+    everywhere = [place(run) for run in points]
     return Grid(
         selection,
-        places,
-        Axis(BETWEEN.join(SWEPT[k] for k in down), _in_order(row for row, _ in places)),
-        Axis(SWEPT[across], _in_order(column for _, column in places)),
+        {place(one.runs[0]): one for one in selection.comparison.conditions},
+        Axis(BETWEEN.join(SWEPT[k] for k in down), _in_order(row for row, _ in everywhere)),
+        Axis(SWEPT[across], _in_order(column for _, column in everywhere)),
+        {place(one.runs[0]): one for one in failed},
     )
 
 
 def summary(runs: Sequence[Run]) -> Iterator[Block]:
     """Show the grid, say what was chosen and how sure that is, then what it scores on test."""
     cells, tested = _parted(runs)
+    sound, failed = part_failed(cells)
+    if not sound:
+        yield failures_table(failed)
+        yield Sentences(["Nothing was chosen: every cell has failed.", *why_failed(failed)], True)
+        return
     grid = grid_of(cells)
     comparison = grid.selection.comparison
     yield Heading(f"{comparison.metric.title} on dev, n = {comparison.n:,}")
@@ -85,11 +98,14 @@ def summary(runs: Sequence[Run]) -> Iterator[Block]:
     yield Figure(
         "grid",
         "Accuracy on dev in percent with its 95 % interval. Framed: chosen; dotted frame: not"
-        " distinguishable from it; hatched: did not learn, or was not shown to.",
+        " distinguishable from it; hatched: did not learn, or was not shown to; empty: no score.",
         _figure(grid),
     )
     yield Heading("Test, read once with what dev chose")
-    if any("test" in run.record["scores"] for run in tested):
+    _, untested = part_failed(tested)
+    if untested:
+        yield Sentences([f"test: {one.result}. {one.message}" for one in untested], warning=True)
+    elif any("test" in run.record["scores"] for run in tested):
         scored = compare(tested, split="test")
         named = [
             replace(one, name=grid.names()[grid.selection.chosen.name]) for one in scored.conditions
@@ -128,6 +144,8 @@ def _mark(grid: Grid, name: str) -> str:
 
 def _table(grid: Grid) -> Table:
     def written(row: str, column: str) -> str:
+        if (row, column) in grid.failed:
+            return f"{grid.failed[row, column].result} !"
         if (row, column) not in grid.places:
             return "–"
         one = grid.places[row, column]
@@ -159,7 +177,7 @@ def _verdicts(grid: Grid, cells: Sequence[Run]) -> Iterator[str]:
             f"Tie: {_listed(selection.tied, names)} scored exactly the same. Of equal ones, that"
             " with fewest epochs is chosen, then the first of the grid."
         )
-    n, tests = len(names) - 1, len(selection.comparison.pairs)
+    n, tests = len(grid.places) - 1, len(selection.comparison.pairs)
     if selection.alike:
         yield (
             f"Not distinguishable from the choice: {len(selection.alike)} of {n} others"
@@ -216,6 +234,8 @@ def _doubts(grid: Grid, cells: Sequence[Run]) -> Iterator[str]:
             "Not shown to be above guessing, whose score is in or above the interval:"
             f" {_listed(selection.at_majority, names)}."
         )
+    for one in grid.failed.values():
+        yield f"No score, so not to be chosen: {names[one.name]}, {one.result}. {one.message}"
     chosen = next(run for run in cells if run.name in selection.chosen.runs)
     yield from (f"{doubt}." for doubt in doubts(chosen.record, "dev"))
 
@@ -242,7 +262,7 @@ def _figure(grid: Grid) -> MatplotlibFigure:
 
 def details(runs: Sequence[Run]) -> Iterator[Block]:
     """Draw the curves of the longest runs, whose logs hold those of the runs they went on from."""
-    cells, _ = _parted(runs)
+    cells, _ = part_failed(_parted(runs)[0])
     shorter = {Path(run.setting("resume_from")).name for run in cells if run.setting("resume_from")}
     yield from curves([run for run in cells if run.name not in shorter])
 

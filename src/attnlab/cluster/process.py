@@ -1,0 +1,92 @@
+"""A command line in a process of its own: its log, how it ended, and what it said of that."""
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from attnlab.environment import FAILURE
+from attnlab.runs.machine import memory_kills
+
+NO_WORDS = "it said nothing"
+KILLED = "the system killed it, as it does where memory runs out."
+MEMORY = "memory"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A process that is over."""
+
+    name: str
+    code: int
+    """Its exit code; that of a signal is negative."""
+    said: str
+    """What it said last, or why the system ended it."""
+    in_a_word: str = ""
+    """What stands for its result if it failed by itself: memory, nan, failed."""
+
+
+@dataclass(frozen=True)
+class Started:
+    """A process that may still run."""
+
+    name: str
+    process: "subprocess.Popen[bytes]"
+    log: Path
+    memory_kills: int | None = field(default_factory=memory_kills)
+    """How many processes the system had killed for want of memory before."""
+
+    @classmethod
+    def command(
+        cls,
+        name: str,
+        argv: Sequence[str],
+        *,
+        log: Path,
+        environment: Mapping[str, str],
+        stdin: int = subprocess.DEVNULL,
+    ) -> "Started":
+        """Start a command; what it prints goes to the end of ``log``."""
+        failure = _failure_file(log)
+        failure.unlink(missing_ok=True)
+        with log.open("ab") as file:
+            process = subprocess.Popen(
+                argv,
+                stdin=stdin,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, **environment, FAILURE: str(failure)},
+            )
+        return cls(name, process, log)
+
+    def ended(self) -> Ended | None:
+        """Say how it ended, if it has."""
+        code = self.process.poll()
+        if code is None:
+            return None
+        if self.process.stdin:
+            self.process.stdin.close()
+        if code == -signal.SIGKILL and self._is_out_of_memory():
+            return Ended(self.name, code, KILLED, MEMORY)
+        failure = _failure_file(self.log)
+        noted = json.loads(failure.read_text(encoding="utf-8")) if failure.exists() else {}
+        failure.unlink(missing_ok=True)
+        said = noted.get("message") or _last_line(self.log)
+        return Ended(self.name, code, said, noted.get("in_a_word", "") if code else "")
+
+    def _is_out_of_memory(self) -> bool:
+        """Say whether the system has killed processes for want of memory meanwhile."""
+        now = memory_kills()
+        return now is not None and self.memory_kills is not None and now > self.memory_kills
+
+
+def _failure_file(log: Path) -> Path:
+    return log.with_name(f"{log.name}.failure")
+
+
+def _last_line(log: Path) -> str:
+    lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    return lines[-1].strip() if lines else NO_WORDS
