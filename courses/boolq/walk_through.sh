@@ -8,7 +8,7 @@ course=$(cd "$(dirname "$0")" && pwd)
 
 if [ -n "${TINY:-}" ]; then
     size=tiny train=40 dev=20 smaller="--max_length 24 --num_epochs 2 --batch_size 20"
-    batch_size="--max-len 24 --epochs 3" selection="--max-len 24 --lr 1e-4,1e-3 --epochs 1,2" comparison="--max-len 24 --lr 1e-4 --epochs 1"
+    batch_size="--max-len 24 --epochs 3" selection="--max-len 24 --lr 1e-4,1e-3 --epochs 1" comparison="--max-len 24 --lr 1e-4 --epochs 1"
     export OMP_NUM_THREADS=1  # finding the best number takes longer than training
 elif [ -n "${FULL:-}" ]; then
     size=full train=8000 dev=3270 smaller="" batch_size="" selection="" comparison=""

@@ -74,7 +74,8 @@ def _largest(probes: Sequence[Run], trained: Run) -> Iterator[str]:
     size, parts = trained.setting("batch_size"), trained.setting("training")["accumulate"]
     steps = trained.recorded("steps_per_epoch")
     how = f"accumulated from {parts} parts each" if parts > 1 else "each in one piece"
-    yield f"Trained in batches of {size:,}, {how}: {steps:,} steps per epoch."
+    counted = "1 step" if steps == 1 else f"{steps:,} steps"
+    yield f"Trained in batches of {size:,}, {how}: {counted} per epoch."
 
 
 def _verdict(turn: Turn, epochs: Sequence[Epoch]) -> Iterator[str]:
