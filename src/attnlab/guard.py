@@ -14,7 +14,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from attnlab.environment import DEBUG, check_environment, is_on, process_rank, unusable_widths
+from attnlab.environment import (
+    DEBUG,
+    check_environment,
+    is_on,
+    process_rank,
+    take_over_srun,
+    unusable_widths,
+)
 from attnlab.errors import AttnlabError, UserError
 from attnlab.users_code import is_ctrl_c, users_line
 
@@ -34,6 +41,7 @@ def guarded(program: str) -> Iterator[None]:
         _prepare_streams()
         for wrong in unusable_widths():
             say(program, f"{wrong} is ignored: give a whole number of characters.")
+        take_over_srun()
         check_environment()
         watch_threads(program)
         try:
