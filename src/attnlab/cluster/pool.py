@@ -65,7 +65,7 @@ class Pool:
         }
         for name in over:
             del self._running[name]
-        return [Ended(name, code, _last_line(log)) for name, (code, log) in over.items()]
+        return [Ended(name, code, last_line(log)) for name, (code, log) in over.items()]
 
     def __enter__(self) -> "Pool":
         """Take commands."""
@@ -80,6 +80,7 @@ class Pool:
         self._running.clear()
 
 
-def _last_line(log: Path) -> str:
+def last_line(log: Path) -> str:
+    """Return what a process said last."""
     lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
     return lines[-1].strip() if lines else NO_WORDS
