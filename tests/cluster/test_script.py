@@ -32,7 +32,7 @@ def fake_tools(tmp_path: Path) -> Path:
     tools.mkdir()
     bodies = {
         "srun": 'printf "[%s]" "$@"; echo; exit $CODE',
-        "scontrol": 'echo "scontrol $*"; false',
+        "scontrol": 'echo "scontrol $* PreemptTime=$PREEMPTED"; [ $1 != requeue ]',
         "sleep": "echo slept",
     }
     for name, body in bodies.items():
@@ -65,13 +65,20 @@ def test_a_task_of_an_array_runs_its_own_cell(fake_tools: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "is_requeued"),
-    [(138, True), (140, True), (143, True), (1, False), (137, False), (2, False)],
+    ("code", "preempted", "is_requeued"),
+    [
+        (138, "None", True),
+        (143, "2026-11-17T20:27:07", True),
+        (143, "None", False),
+        (137, "None", False),
+        (1, "None", False),
+        (2, "None", False),
+    ],
 )
-def test_a_run_that_was_told_to_save_is_requeued_and_no_other(
-    fake_tools: Path, code: int, is_requeued: bool
+def test_a_run_that_was_warned_or_preempted_is_requeued_and_no_other(
+    fake_tools: Path, code: int, preempted: str, is_requeued: bool
 ) -> None:
-    done = run_script(fake_tools, "run", CODE=str(code))
+    done = run_script(fake_tools, "run", CODE=str(code), PREEMPTED=preempted)
     assert done.returncode == code
     assert ("scontrol requeue 7" in done.stdout) == is_requeued
 

@@ -2,8 +2,9 @@
 
 The script runs its command with srun, so that signals reach every process. Slurm's warning before
 the time limit, or before preemption, lets a run save and end with 128 + the signal; the script then
-puts its own job back into the queue, at most ``requeues`` times. A job that scancel ends stays out:
-bash itself is ended by the same SIGTERM, before it comes to that line.
+puts its own job back into the queue, at most ``requeues`` times. A SIGTERM counts only if Slurm
+says that the job is preempted: srun sends one, too, to the processes that are left when one has
+failed. A job that scancel ends stays out: bash itself is ended by it, before it comes to that line.
 """
 
 import shlex
@@ -15,8 +16,8 @@ from pathlib import Path
 from attnlab.cluster.settings import SlurmSettings
 
 WARNING = signal.SIGUSR1
-SAVED = [128 + number for number in (WARNING, signal.SIGUSR2, signal.SIGTERM)]
-"""Exit codes of a run that was told to save and end."""
+SAVED, ENDED = 128 + WARNING, 128 + signal.SIGTERM
+"""Exit codes of a run that was warned, and of one that was told to end."""
 
 
 @dataclass(frozen=True)
@@ -109,16 +110,16 @@ def _command(batch: Batch) -> str:
 
 
 def _requeue(requeues: int) -> str:
-    codes = " | ".join(map(str, SAVED))
     return f"""\
-case $code in
-    {codes})
-        if [ "$restarts" -lt {requeues} ]; then
-            echo "saved; job $SLURM_JOB_ID goes back into the queue"
-            scontrol requeue "$SLURM_JOB_ID" && sleep 60  # until Slurm ends this script
-        else
-            echo "saved; requeued {requeues} times, which is the limit: submit it again to go on"
-        fi
-        ;;
-esac
+is_preempted() {{
+    scontrol --oneliner show job "$SLURM_JOB_ID" | grep -q 'PreemptTime=[0-9]'
+}}
+if [ $code = {SAVED} ] || {{ [ $code = {ENDED} ] && is_preempted; }}; then
+    if [ "$restarts" -lt {requeues} ]; then
+        echo "saved; job $SLURM_JOB_ID goes back into the queue"
+        scontrol requeue "$SLURM_JOB_ID" && sleep 60  # until Slurm ends this script
+    else
+        echo "saved; requeued {requeues} times, which is the limit: submit it again to go on"
+    fi
+fi
 exit $code"""

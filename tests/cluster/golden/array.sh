@@ -27,14 +27,15 @@ esac
 srun --kill-on-bad-exit=1 --cpus-per-task=2 "${command[@]}"
 code=$?
 
-case $code in
-    138 | 140 | 143)
-        if [ "$restarts" -lt 20 ]; then
-            echo "saved; job $SLURM_JOB_ID goes back into the queue"
-            scontrol requeue "$SLURM_JOB_ID" && sleep 60  # until Slurm ends this script
-        else
-            echo "saved; requeued 20 times, which is the limit: submit it again to go on"
-        fi
-        ;;
-esac
+is_preempted() {
+    scontrol --oneliner show job "$SLURM_JOB_ID" | grep -q 'PreemptTime=[0-9]'
+}
+if [ $code = 138 ] || { [ $code = 143 ] && is_preempted; }; then
+    if [ "$restarts" -lt 20 ]; then
+        echo "saved; job $SLURM_JOB_ID goes back into the queue"
+        scontrol requeue "$SLURM_JOB_ID" && sleep 60  # until Slurm ends this script
+    else
+        echo "saved; requeued 20 times, which is the limit: submit it again to go on"
+    fi
+fi
 exit $code

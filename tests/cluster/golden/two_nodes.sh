@@ -31,14 +31,15 @@ srun --kill-on-bad-exit=1 --cpus-per-task=12 \
     /home/me/venv/bin/python -m attnlab run classify-train --config '/home/me/my runs/.jobs/big/settings.yaml' --name big --runs '/home/me/my runs'
 code=$?
 
-case $code in
-    138 | 140 | 143)
-        if [ "$restarts" -lt 3 ]; then
-            echo "saved; job $SLURM_JOB_ID goes back into the queue"
-            scontrol requeue "$SLURM_JOB_ID" && sleep 60  # until Slurm ends this script
-        else
-            echo "saved; requeued 3 times, which is the limit: submit it again to go on"
-        fi
-        ;;
-esac
+is_preempted() {
+    scontrol --oneliner show job "$SLURM_JOB_ID" | grep -q 'PreemptTime=[0-9]'
+}
+if [ $code = 138 ] || { [ $code = 143 ] && is_preempted; }; then
+    if [ "$restarts" -lt 3 ]; then
+        echo "saved; job $SLURM_JOB_ID goes back into the queue"
+        scontrol requeue "$SLURM_JOB_ID" && sleep 60  # until Slurm ends this script
+    else
+        echo "saved; requeued 3 times, which is the limit: submit it again to go on"
+    fi
+fi
 exit $code
