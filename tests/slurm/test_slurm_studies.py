@@ -1,7 +1,7 @@
 """A study on a real cluster: its ready cells are an array, and each is run once."""
 
 import json
-from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ pytestmark = pytest.mark.slurm
 def select(cluster: Cluster, *more: str) -> list[str]:
     data = cluster.folder / "reviews"
     words = ["classify", "select", str(data / "train.csv"), "--dev", str(data / "dev.csv")]
+    words += ["--test", str(data / "test.csv")]
     words += ["--model", str(cluster.folder / "bert"), "--max-len", "16", "--batch-size", "20"]
     words += ["--lr", "1e-4,5e-4,1e-3", "--epochs", "40", "--seeds", "3", "--name", "grid"]
     words += ["--set", "base.training.threads=1", "--set", "base.training.log_every=1"]
@@ -21,6 +22,7 @@ def select(cluster: Cluster, *more: str) -> list[str]:
 
 
 def arrays(cluster: Cluster) -> list[list[str]]:
+    """Return the cells of each array that was submitted."""
     ledger = cluster.folder / "runs" / ".jobs" / "grid" / "submitted.jsonl"
     lines = [json.loads(line) for line in ledger.read_text().splitlines()]
     return [line["cells"] for line in lines if line["cells"]]
@@ -31,48 +33,47 @@ def steps_of(run: Path) -> list[int]:
     return [line["step"] for line in lines if "loss" in line]
 
 
-def test_nine_cells_with_one_killed_and_a_second_launcher_are_run_once_each(
+def kill_the_task(cluster: Cluster, task: int) -> None:
+    """Kill the process of a task of the array that runs."""
+    queue = cluster.run("squeue", "--me", "--noheader", "--array", "--format=%i %A")
+    by_task = dict(line.split() for line in queue.splitlines())
+    (job_id,) = [job_id for name, job_id in by_task.items() if name.endswith(f"_{task}")]
+    cluster.kill(job_id)
+
+
+def test_nine_cells_with_one_killed_and_two_launchers_at_once_are_run_once_each(
     cluster: Cluster,
 ) -> None:
-    cluster.submit(select(cluster), "--parallel", "2")
-    again = cluster.attnlab(*select(cluster), "--on", "slurm", "--parallel", "2")
-    assert again.startswith("grid was submitted before, and job ")
-    (cells,) = cluster.until(
-        lambda: (cluster.folder / "runs/grid").exists() and arrays(cluster), "an array"
-    )
+    launch = [*select(cluster), "--on", "slurm", "--parallel", "3"]
+    with ThreadPoolExecutor(2) as launchers:
+        said = sorted(launchers.map(lambda _: cluster.attnlab(*launch), range(2)))
+    assert said[0].startswith("grid was submitted before, and job ")
+    assert " is submitted; its run is " in said[1]
+    (cells,) = cluster.until(lambda: arrays(cluster), "an array")
     assert len(set(cells)) == 9
-    again = cluster.attnlab(*select(cluster), "--on", "slurm", "--parallel", "2")
-    assert again.startswith("grid was submitted before")
     victim = cells[1]
     cluster.until(lambda: cluster.steps(f"grid/{victim}") > 2, "a cell at work")
-    array = cluster.run("squeue", "--me", "--noheader", "--array", "--format=%i %A")
-    job_ids = dict(line.split() for line in array.splitlines())
-    (job_id,) = [job for task, job in job_ids.items() if task.endswith("_1")]
-    cluster.kill(job_id)
-    said = cluster.wait("grid", code=1)
-    assert "grid has ended and is not finished" in said
-    log = cluster.attnlab("jobs", "logs", "grid")
-    assert f"the cell {victim} ended without a result" in log
-    done = {p.parent: p.stat().st_mtime_ns for p in cluster.folder.glob("runs/grid/*/record.json")}
+    kill_the_task(cluster, 1)
+    assert "grid has ended and is not finished" in cluster.wait("grid", code=1)
+    assert f"the cell {victim} ended without a result" in cluster.attnlab("jobs", "logs", "grid")
+    grid = cluster.folder / "runs" / "grid"
+    done = {path: path.stat().st_mtime_ns for path in grid.glob("*/record.json")}
     assert len(done) == 8
 
-    cluster.submit(select(cluster), "--parallel", "2")
+    cluster.submit(select(cluster), "--parallel", "3")
     assert cluster.wait("grid") == "grid is finished\n"
-    assert Counter(name for array in arrays(cluster)[:2] for name in array) == Counter(
-        cells
-    ) + Counter([victim])
-    study = json.loads((cluster.folder / "runs/grid/study.json").read_text())
-    runs = [cluster.folder / "runs" / "grid" / cell["name"] for cell in study["cells"]]
-    assert all((run / "record.json").exists() for run in runs)
-    for run, when in done.items():
-        assert (run / "record.json").stat().st_mtime_ns == when, f"{run} was run again"
-    for run in runs:
-        assert len(steps_of(run)) == len(set(steps_of(run)))
-    configs = [
-        json.loads((cluster.folder / "runs/grid" / cell / "config.json").read_text())
-        for cell in cells
-    ]
-    assert len({json.dumps(config["settings"], sort_keys=True) for config in configs}) == 9
+    # what was killed, then what dev has chosen, which depends on all of them and reads the test set
+    _, again, *chosen = arrays(cluster)
+    assert again == [victim]
+    assert len(chosen) == 1
+    for path, when in done.items():
+        assert path.stat().st_mtime_ns == when, f"{path.parent} was run again"
+    for cell in cells:
+        assert len(steps_of(grid / cell)) == len(set(steps_of(grid / cell)))
+        assert not (grid / cell / "predictions" / "test.jsonl").exists()
+    assert all((grid / cell / "predictions" / "test.jsonl").exists() for cell in chosen[0])
+    settings = [json.loads((grid / cell / "config.json").read_text())["settings"] for cell in cells]
+    assert len({json.dumps(one, sort_keys=True) for one in settings}) == 9
 
 
 def test_cells_that_need_others_wait_for_them(cluster: Cluster) -> None:
