@@ -86,10 +86,14 @@ def test_the_queue_is_read_by_columns(fake_slurm: FakeSlurm) -> None:
             " available",
             "Ask for fewer --nodes, --gpus or --cpus",
         ),
+        (
+            "sbatch: error: Invalid account or account/partition combination specified",
+            r"Choose another --account, or a --partition that it may use: main \(at most",
+        ),
         ("sbatch: error: Invalid qos specification", "Choose another --qos"),
         ("", "it said nothing. The script can be changed and submitted with sbatch"),
     ],
-    ids=["partition", "time", "nodes", "qos", "nothing"],
+    ids=["partition", "time", "nodes", "account", "qos", "nothing"],
 )
 def test_a_refusal_has_slurms_words_the_script_and_what_to_change(
     fake_slurm: FakeSlurm, words: str, expected: str

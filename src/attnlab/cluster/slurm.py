@@ -20,14 +20,14 @@ FIELDS = {"JobArrayID": 60, "State": 30, "RestartCnt": 12, "Reason": 60, "Name":
 """What squeue is asked for, with the width of each column. It counts bytes, and we characters, so
 that what may have other letters is the last."""
 ADVICE = {
+    "account": "Choose another --account, or a --partition that it may use: {partitions}.",
     "partition": "Choose another --partition: {partitions}.",
     "time limit": "Choose another --time: {partitions}.",
-    "account": "Choose another --account; your cluster's manual names yours.",
     "qos": "Choose another --qos; your cluster's manual names yours.",
     "node": "Ask for fewer --nodes, --gpus or --cpus; `sinfo -N -l` shows what the nodes have.",
     "array": "There are more cells than MaxArraySize in `scontrol show config` allows.",
 }
-"""What to change, by a word of the refusal."""
+"""What to change, by a word of the refusal; the first that fits counts."""
 
 
 @dataclass(frozen=True)
