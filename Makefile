@@ -11,7 +11,7 @@ NOTEBOOK_READY := .venv/.notebook-ready
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-precision test-slow bench equal architecture courses course-knowledge course-attention course-yelp course-boolq course-sst2 handout-knowledge handout-attention handout-yelp handout-sst2 notebook results docs clean
+.PHONY: help setup demo check test test-precision test-slow test-slurm bench equal architecture courses course-knowledge course-attention course-yelp course-boolq course-sst2 handout-knowledge handout-attention handout-yelp handout-sst2 notebook results docs clean
 
 help:  ## list these targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | awk -F '\t' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -38,7 +38,7 @@ check: $(READY)  ## check format, lint, types and generated documents
 	$(BIN)/python docs/build.py check
 
 test: $(READY)  ## run the tests (under five minutes on two cores)
-	$(PYTEST) -m 'not slow'
+	$(PYTEST) -m 'not slow and not slurm'
 
 test-precision: $(READY)  ## run the tests that train or evaluate a model, in float32 and in bfloat16
 	ATTNLAB_PRECISION=float32 $(PYTEST) -m 'precision and not slow'
@@ -46,6 +46,9 @@ test-precision: $(READY)  ## run the tests that train or evaluate a model, in fl
 
 test-slow: $(READY)  ## run only the slow tests: a hundred random kills, hostile input in every combination
 	$(PYTEST) -m slow
+
+test-slurm: $(READY)  ## run the tests on a real Slurm cluster, started here; installs Debian's packages if run as root
+	$(BIN)/pytest tests/slurm -rs
 
 bench: $(READY)  ## run the benchmarks that need no extra data; each prints ratios and writes results/NAME.json
 	@for file in $(filter-out benchmarks/equality.py benchmarks/measure.py benchmarks/results.py benchmarks/rivals.py benchmarks/plain_gpt.py benchmarks/knowledge_recall.py benchmarks/knowledge_course.py benchmarks/knowledge_confidence.py benchmarks/finetune_speed.py benchmarks/trainer_rival.py benchmarks/yelp_classifier.py benchmarks/yelp_printed.py benchmarks/knowledge_printed.py benchmarks/tuning_methods.py,$(wildcard benchmarks/*.py)); do echo "== $$file"; $(BIN)/python $$file || exit 1; done

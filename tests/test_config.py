@@ -296,6 +296,13 @@ def test_an_option_in_scientific_notation_is_a_number() -> None:
     assert settings.training.optimizer.options == {"adamw_lr": 0.001}
 
 
+def test_a_time_of_day_is_a_text_and_is_written_as_one(tmp_path: Path) -> None:
+    """YAML 1.1 reads 12:00:00 as 43200, a number to the base 60."""
+    settings = resolve(Bakery(), file=written(tmp_path, "flour: 12:00:00\n"))
+    assert settings.flour == "12:00:00"
+    assert resolve(Bakery(), file=written(tmp_path, to_yaml(settings))) == settings
+
+
 MEMORIES = [NGramTableSize(), NGramTableSize(7, (4,)), NGramTableSize(2**20, (1, 3, 1))]
 
 

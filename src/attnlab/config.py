@@ -167,12 +167,16 @@ def read_file(path: Path, *, whole: Container[str] = ()) -> dict[str, Given]:
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML without dates, and with 1e-3 as a number, which YAML 1.1 reads as text."""
+    """YAML without dates, with 12:00:00 as text, and with 1e-3 as a number.
+
+    YAML 1.1 reads the one as 43200, a number to the base 60, and the other as text.
+    """
 
 
+_CLOCK = ("tag:yaml.org,2002:str", re.compile(r"\d+(:\d+)+(\.\d*)?$"))
 _Loader.yaml_implicit_resolvers = {
-    first: [(tag, regexp) for tag, regexp in resolvers if not tag.endswith(":timestamp")]
-    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    first: [_CLOCK, *((tag, regexp) for tag, regexp in found if not tag.endswith(":timestamp"))]
+    for first, found in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
 _Loader.add_implicit_resolver(
     "tag:yaml.org,2002:float", re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+"), list("-+0123456789")

@@ -12,6 +12,15 @@ WIDTHS = ("COLUMNS", "LINES")
 MOST_COLUMNS = 10_000
 MOST_PROCESSES = 1_000_000
 LAST_PORT = 65_535
+FROM_SRUN = {
+    "WORLD_SIZE": "SLURM_STEP_NUM_TASKS",
+    "RANK": "SLURM_PROCID",
+    "LOCAL_RANK": "SLURM_LOCALID",
+}
+"""What torchrun calls the variables of srun. A batch script has SLURM_NTASKS too, but only srun
+starts that many."""
+FIRST_PORT, PORTS = 20_000, 10_000
+"""Where the processes of a job meet: jobs that share a node have different ports."""
 
 
 def is_on(variable: str) -> bool:
@@ -52,6 +61,33 @@ def local_world_size() -> int:
     """Return how many of the processes run on this machine; all, unless torchrun says less."""
     size = world_size()
     return whole_number("LOCAL_WORLD_SIZE", size, least=1, most=size)
+
+
+def take_over_srun() -> None:
+    """Give processes that srun started together the variables that torchrun would have set."""
+    if "WORLD_SIZE" in os.environ:
+        return
+    size = whole_number("SLURM_STEP_NUM_TASKS", 1, least=1, most=MOST_PROCESSES)
+    if size == 1:
+        return
+    known = {name: os.environ[theirs] for name, theirs in FROM_SRUN.items() if theirs in os.environ}
+    os.environ.update(known)
+    node = whole_number("SLURM_NODEID", 0, least=0, most=MOST_PROCESSES)
+    here = tasks_on(node, os.environ.get("SLURM_STEP_TASKS_PER_NODE", ""))
+    os.environ["LOCAL_WORLD_SIZE"] = str(here or size)
+    job = whole_number("SLURM_JOB_ID", 0, least=0, most=2**32)
+    os.environ.setdefault("MASTER_PORT", str(FIRST_PORT + job % PORTS))
+
+
+def tasks_on(node: int, counts: str) -> int | None:
+    """Return how many processes a node has; in ``2(x3),1``, node 2 has 2 and node 3 has 1."""
+    import re  # here, so that a Ctrl-C soon after the start finds the guard in place
+
+    for count, times in re.findall(r"(\d+)(?:\(x(\d+)\))?", counts):
+        node -= int(times or 1)
+        if node < 0:
+            return int(count)
+    return None
 
 
 def check_environment() -> None:

@@ -59,6 +59,12 @@ class StoppedError(AttnlabError):
         self.exit_code = 128 + signal_number
 
 
+class HandedOver(AttnlabError):  # noqa: N818 - nothing has failed
+    """What is left of the work goes on in other jobs."""
+
+    exit_code = 0
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return ``" Did you mean 'x'?"`` for the nearest known name, or nothing."""
     import difflib  # here, so that a Ctrl-C soon after the start finds the guard in place

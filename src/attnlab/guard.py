@@ -20,6 +20,7 @@ from attnlab.environment import (
     check_environment,
     is_on,
     process_rank,
+    take_over_srun,
     unusable_widths,
 )
 from attnlab.errors import AttnlabError, UserError
@@ -41,6 +42,7 @@ def guarded(program: str) -> Iterator[None]:
         _prepare_streams()
         for wrong in unusable_widths():
             say(program, f"{wrong} is ignored: give a whole number of characters.")
+        take_over_srun()
         check_environment()
         watch_threads(program)
         try:

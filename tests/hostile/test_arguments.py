@@ -80,6 +80,6 @@ def test_wrong_values_of_every_flag(hostile: Hostile, path: tuple[str, ...], fla
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-@pytest.mark.parametrize("lab", ["attention", "knowledge", "classify", "runs", "assets"])
+@pytest.mark.parametrize("lab", ["attention", "knowledge", "classify", "runs", "jobs", "assets"])
 def test_any_words_after_a_group(hostile: Hostile, lab: str, words: list[str]) -> None:
     hostile(lab, *(word.replace("\0", "0") for word in words))

@@ -10,7 +10,8 @@ from typing import Any, NoReturn
 import typer
 
 from attnlab import __version__
-from attnlab.cli import assets, attention, classify, doctor, knowledge, run, runs
+from attnlab.cli import assets, attention, classify, doctor, jobs, knowledge, run, runs
+from attnlab.cli.flags import add_lazily
 from attnlab.cli.options import group
 from attnlab.environment import DEBUG, QUIET
 from attnlab.errors import UserError
@@ -35,8 +36,9 @@ app.add_typer(attention.app, name="attention")
 app.add_typer(knowledge.app, name="knowledge")
 app.add_typer(classify.app, name="classify")
 app.add_typer(runs.app, name="runs")
+app.add_typer(jobs.app, name="jobs")
 app.add_typer(assets.app, name="assets")
-app.command(name="run", epilog=run.EXAMPLE)(run.run)
+add_lazily(app, {"name": "run", "help": run.ABOUT, "epilog": run.EXAMPLE}, run.placed_run)
 app.command(name="doctor", epilog=doctor.EXAMPLE)(doctor.doctor)
 
 

@@ -24,12 +24,13 @@ from attnlab.cli.options import (
     names,
     numbers,
 )
+from attnlab.cli.placement import Placement, placement_parameters, submit, take_placement
 from attnlab.cli.show import print_view, show
 
 if TYPE_CHECKING:
     from attnlab.config import Given, SettingField
     from attnlab.recipes.jobs import Job
-    from attnlab.runs.directory import Run
+    from attnlab.runs.directory import Run, RunPlace
     from attnlab.runs.study import Study
 
 Complete = Callable[..., list[str]]
@@ -154,8 +155,18 @@ class Request:
     runs: RunsFolder = Path("runs")
     show_settings: ShowSettings = False
     outputs: Outputs = None
-    parallel: Parallel = 1
+    parallel: Parallel = None
     dry_run: DryRun = False
+    placement: Placement = Placement()
+    hand_out: bool = False
+    """Whether a study submits its cells instead of running them."""
+
+    @property
+    def place(self) -> "RunPlace":
+        """Where its run is to live."""
+        from attnlab.runs.directory import RunPlace
+
+        return RunPlace(self.runs, self.name)
 
     def settings(self, base: Any = None) -> Any:
         """Layer what was given over ``base``; with ``--settings``, print the result and stop."""
@@ -180,39 +191,44 @@ class Request:
         """Return what runs the job's settings; called by the caller, it adds no frame."""
         from attnlab.phases import messages
         from attnlab.recipes.jobs import find_job
-        from attnlab.runs.directory import RunPlace
 
-        place = RunPlace(self.runs, self.name)
-        job, several = find_job(self.job), {}
-        if self.parallel > 1:
-            refuse_parallel(job)
-            several = {"parallel": self.parallel}
-        return partial(job.run, place=place, console=messages(), **several)
+        job, of_study = find_job(self.job), {}
+        if job.is_study:
+            of_study = {"parallel": self.parallel, "hand_out": self.hand_out}
+        return partial(job.run, place=self.place, console=messages(), **of_study)
+
+    def submit_or_plan(self, settings: Any) -> bool:
+        """Submit the job, or show its plan, if the user wants that; return whether it was so."""
+        from attnlab.recipes.jobs import find_job
+
+        if (self.parallel or 1) > 1:
+            refuse_parallel(find_job(self.job))
+        if self.placement.is_submitted:
+            submit(self, settings)
+        elif self.dry_run:
+            self.show_plan(settings)
+        return self.placement.is_submitted or self.dry_run
 
     def show_plan(self, settings: Any) -> None:
         """Print what the job would take and could show, and run nothing."""
         from attnlab.recipes.planning import plan_of
         from attnlab.report.planning import plan_blocks
         from attnlab.report.terminal import blocks_view
-        from attnlab.runs.directory import RunPlace
 
-        place = RunPlace(self.runs, self.name)
-        print_view(
-            blocks_view(plan_blocks(plan_of(self.job, settings, place, parallel=self.parallel)))
-        )
+        plan = plan_of(self.job, settings, self.place, parallel=self.parallel or 1)
+        print_view(blocks_view(plan_blocks(plan)))
 
 
 def refuse_parallel(job: "Job") -> None:
     """Refuse to run a single run in parallel."""
     from attnlab.errors import UserError
-    from attnlab.recipes.studies import StudyPlan
 
-    if not isinstance(job.work, StudyPlan):
+    if not job.is_study:
         raise UserError(f"--parallel is for studies, and {job.name} is a single run: leave it out.")
 
 
 SETTINGS_OPTIONS = ("config", "sets", "show_settings")
-RUN_OPTIONS = (*SETTINGS_OPTIONS, "name", "runs", "dry_run")
+RUN_OPTIONS = (*SETTINGS_OPTIONS, "name", "runs", "dry_run", "placement")
 STUDY_OPTIONS = (*RUN_OPTIONS, "parallel")
 """Fields of a request that a command offers as options."""
 RESUMES = "Repeat the command to resume an interrupted run or to show a finished one."
@@ -245,14 +261,20 @@ def job_command(
         "epilog": example,
     }
 
+    add_lazily(app, texts, lambda: _callback(prepare, job, flags, options))
+    FLAGS[job] = flags
+
+
+def add_lazily(app: typer.Typer, texts: Mapping[str, Any], make: Callable[[], Function]) -> None:
+    """Add a command whose function, with its options, is made when it is called."""
+
     class LazyCommand(TyperCommand):
         def make_context(self, *args: Any, **extra: Any) -> Any:
             whole = typer.Typer(add_completion=False, rich_markup_mode=None)
-            whole.command(**texts)(_callback(prepare, job, flags, options))
+            whole.command(**texts)(make())
             return typer.main.get_command(whole).make_context(*args, **extra)
 
     app.command(cls=LazyCommand, **texts)(lambda: None)
-    FLAGS[job] = flags
 
 
 def _callback(
@@ -269,7 +291,12 @@ def _callback(
         for flag in flags
     ]
     own = list(inspect.signature(prepare).parameters.values())[1:]
-    shared = [p for p in inspect.signature(Request).parameters.values() if p.name in options]
+    is_placed = "placement" in options
+    shared = [
+        p
+        for p in inspect.signature(Request).parameters.values()
+        if p.name in options and p.name != "placement"
+    ]
 
     def call(**values: Any) -> None:
         given = {
@@ -277,15 +304,20 @@ def _callback(
             for flag in flags
             if (value := values.pop(flag.variable)) is not None
         }
-        request = Request(job, given, **{p.name: values.pop(p.name) for p in shared})
+        placement = take_placement(values) if is_placed else Placement()
+        common = {p.name: values.pop(p.name) for p in shared}
+        request = Request(job, given, placement=placement, **common)
         settings = prepare(request, **values)
-        if settings is None:
-            return
-        if request.dry_run:
-            request.show_plan(settings)
-        else:
+        if settings is not None and not request.submit_or_plan(settings):
             show(request.runner()(settings), outputs=request.outputs)
 
     rest = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*own, *shared)]
-    call.__signature__ = inspect.Signature([*from_settings, *rest])  # type: ignore[attr-defined]
-    return call
+    return with_options(
+        call, [*from_settings, *rest, *(placement_parameters() if is_placed else [])]
+    )
+
+
+def with_options(function: Function, parameters: Sequence[inspect.Parameter]) -> Function:
+    """Return a function as typer reads it: each option is a parameter."""
+    function.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return function

@@ -49,15 +49,14 @@ Outputs = Annotated[
     ),
 ]
 Parallel = Annotated[
-    int,
+    int | None,
     typer.Option(
         "--parallel",
         min=1,
         max=1000,
-        help="Number of cells to run at a time, each in a process of its own; they share the"
-        " cores.  [default: 1]",
+        help="Number of cells to run at a time, each in a process of its own. Here they share the"
+        " cores.  [default: 1; on Slurm, as many as there is room for]",
         metavar="N",
-        show_default=False,
     ),
 ]
 DryRun = Annotated[
@@ -65,7 +64,8 @@ DryRun = Annotated[
     typer.Option(
         "--dry-run",
         help="Train nothing: print cells, steps, the expected minutes from a few timed steps, and"
-        " the smallest difference that the result could show.",
+        " the smallest difference that the result could show. With --on slurm, print the batch"
+        " script instead.",
     ),
 ]
 ShowSettings = Annotated[

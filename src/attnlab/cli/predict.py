@@ -39,6 +39,8 @@ def predict_or_settings(
     if not text and not is_piped:
         _refuse_without_text({"--pair": pair, "--json": as_json})
         return settings
+    if request.placement.is_submitted:
+        raise UserError("--on slurm is for files: texts typed or piped are answered here.")
     if is_piped and pair:
         raise UserError("--pair goes with --text; in a pipe, put a tab between the two texts.")
     rows = _answers(settings.run, text or (), pair or ())

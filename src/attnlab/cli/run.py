@@ -1,11 +1,13 @@
 """``attnlab run``: any job of the table, by its name and a file of settings."""
 
+import inspect
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from attnlab.cli.flags import Request
+from attnlab.cli.flags import Request, with_options
 from attnlab.cli.options import (
     Assignments,
     ConfigFile,
@@ -16,6 +18,7 @@ from attnlab.cli.options import (
     ShowSettings,
     completing,
 )
+from attnlab.cli.placement import HAND_OUT, placement_parameters, take_placement
 from attnlab.cli.show import show
 from attnlab.errors import UserError
 
@@ -35,9 +38,11 @@ def run(
     name: RunName = None,
     runs: RunsFolder = Path("runs"),
     show_settings: ShowSettings = False,
-    parallel: Parallel = 1,
+    parallel: Parallel = None,
     dry_run: DryRun = False,
     list_jobs: Annotated[bool, typer.Option("--list", help="List the jobs and stop.")] = False,
+    hand_out: Annotated[bool, typer.Option(HAND_OUT, hidden=True)] = False,
+    **values: Any,
 ) -> None:
     """Run any job by its name and a file of settings.
 
@@ -55,10 +60,22 @@ def run(
     if job is None:
         raise UserError("give the name of a job; `attnlab run --list` shows them.")
     request = Request(
-        job, {}, config, sets, name, runs, show_settings, parallel=parallel, dry_run=dry_run
+        *(job, {}, config, sets, name, runs, show_settings),
+        parallel=parallel,
+        dry_run=dry_run,
+        placement=take_placement(values),
+        hand_out=hand_out,
     )
     settings = request.settings()
-    if dry_run:
-        request.show_plan(settings)
-    else:
+    if not request.submit_or_plan(settings):
         show(request.runner()(settings))
+
+
+def placed_run() -> Callable[..., None]:
+    """Return the command with the options that say where it runs."""
+    *own, _ = inspect.signature(run).parameters.values()
+    parameters = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own]
+    return with_options(lambda **values: run(**values), [*parameters, *placement_parameters()])
+
+
+ABOUT = inspect.getdoc(run)

@@ -1,1 +1,1 @@
-"""Where command lines run: in a pool of processes. Loads no torch."""
+"""Where command lines run: in a pool of processes, or on Slurm. Loads no torch."""

@@ -74,7 +74,7 @@ class Started:
         failure = _failure_file(self.log)
         noted = json.loads(failure.read_text(encoding="utf-8")) if failure.exists() else {}
         failure.unlink(missing_ok=True)
-        said = noted.get("message") or _last_line(self.log)
+        said = noted.get("message") or last_line(self.log)
         return Ended(self.name, code, said, noted.get("in_a_word", "") if code else "")
 
     def _is_out_of_memory(self) -> bool:
@@ -87,6 +87,7 @@ def _failure_file(log: Path) -> Path:
     return log.with_name(f"{log.name}.failure")
 
 
-def _last_line(log: Path) -> str:
+def last_line(log: Path) -> str:
+    """Return what a process said last."""
     lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
     return lines[-1].strip() if lines else NO_WORDS

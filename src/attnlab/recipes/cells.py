@@ -67,6 +67,13 @@ def threads_of_each(parallel: int) -> dict[str, str]:
     return {THREADS: str(all_threads(local_processes=parallel))}
 
 
+def command_of(cell: Cell, folder: Path) -> list[str]:
+    """Return the command line that runs a cell of the study in a folder, from anywhere."""
+    config = folder / CELLS / f"{cell.name}.yaml"
+    argv = [sys.executable, "-m", "attnlab", "run", cell.job, "--config", str(config)]
+    return [*argv, "--name", cell.name, "--runs", str(folder)]
+
+
 @dataclass(frozen=True)
 class Here:
     """Runs the first cell that may run, in this process."""
@@ -143,11 +150,8 @@ class SideBySide:
         return held
 
     def _start(self, cell: Cell) -> None:
-        plans = self.here.folder / CELLS
-        argv = [sys.executable, "-m", "attnlab", "run", cell.job]
-        argv += ["--config", str(plans / f"{cell.name}.yaml")]
-        argv += ["--name", cell.name, "--runs", str(self.here.folder)]
-        self.pool.start(cell.name, argv, log=plans / f"{cell.name}.log")
+        log = self.here.folder / CELLS / f"{cell.name}.log"
+        self.pool.start(cell.name, command_of(cell, self.here.folder), log=log)
         self.here.say(f"{cell.name}: started")
 
     def _refuse_failed(self, ended: Ended) -> None:

@@ -30,6 +30,8 @@ class Job:
     """What reads its texts from its settings, as something with ``eval_splits``."""
     is_prediction: bool = False
     """Whether it only asks another run's model, which lists of runs leave out."""
+    is_study: bool = False
+    """Whether its work is other jobs; said here, so that submitting it need not load it."""
     next: tuple[str, ...] = ("attnlab runs report {run}",)
     """What to try when it is finished: the first command whose {run}, {input} (a stored input) or
     {words} (the first of it) are known."""
@@ -121,6 +123,7 @@ _ALL = (
         f"{KNOWLEDGE}.settings:DemoSettings",
         f"{KNOWLEDGE}.demo:DEMO",
         f"{SECTIONS}.comparison:COMPARISON",
+        is_study=True,
         next=("attnlab knowledge ask {asked} {input}", "attnlab runs list {run}"),
     ),
     Job(
@@ -129,6 +132,7 @@ _ALL = (
         f"{KNOWLEDGE}.settings:ExtractionSettings",
         f"{KNOWLEDGE}.extraction:EXTRACTION",
         f"{SECTIONS}.comparison:COMPARISON",
+        is_study=True,
         next=("attnlab runs list {run}",),
     ),
     Job(
@@ -152,6 +156,7 @@ _ALL = (
         f"{CLASSIFY}.settings:LabelBudgetSettings",
         f"{CLASSIFY}.label_budget:LABEL_BUDGET",
         f"{SECTIONS}.label_budget:LABEL_BUDGET",
+        is_study=True,
         next=("attnlab runs list {run}",),
     ),
     Job(
@@ -160,6 +165,7 @@ _ALL = (
         f"{CLASSIFY}.settings:SelectSettings",
         f"{CLASSIFY}.select:SELECT",
         f"{SECTIONS}.selection:SELECTION",
+        is_study=True,
         next=("attnlab classify predict {asked} --text {words}", "attnlab runs list {run}"),
     ),
     Job(
@@ -183,6 +189,7 @@ _ALL = (
         f"{CLASSIFY}.settings:CompareSettings",
         f"{CLASSIFY}.compare:COMPARE",
         f"{SECTIONS}.contestants:CONTESTANTS",
+        is_study=True,
         next=("attnlab runs list {run}",),
     ),
 )

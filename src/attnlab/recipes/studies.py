@@ -19,6 +19,7 @@ from attnlab.config import from_dict, to_dict, to_yaml
 from attnlab.errors import BusyError, UserError
 from attnlab.recipes.cells import Cell as Cell
 from attnlab.recipes.cells import workers
+from attnlab.recipes.cells_on_slurm import handing_out
 from attnlab.recipes.failed_cells import close_as_failed
 from attnlab.recipes.jobs import find_job
 from attnlab.runs.directory import Run, RunPlace
@@ -59,11 +60,19 @@ class StudyPlan(Generic[SettingsT]):
     without a score, and so are the cells that need it."""
 
     def __call__(
-        self, job: str, settings: Any, *, place: RunPlace, console: Console, parallel: int = 1
+        self,
+        job: str,
+        settings: Any,
+        *,
+        place: RunPlace,
+        console: Console,
+        parallel: int | None = None,
+        hand_out: bool = False,
     ) -> Study:
         """Run every cell that is not finished, in the order of their needs; resumes by itself.
 
-        ``parallel`` cells run at a time, in as many processes, which share the cores.
+        ``parallel`` cells run at a time, in as many processes, which share the cores. With
+        ``hand_out`` they become jobs on Slurm, and this ends with ``HandedOver``.
         """
         settings = absolute_settings(settings, place.root)  # and so are those of its cells
         # however a user writes the path, it is the same study
@@ -82,8 +91,14 @@ class StudyPlan(Generic[SettingsT]):
                 refuse_wrong_cells(cells)
             with (
                 _begun(job, settings, place, title=self.title, processes=processes),
-                workers(
-                    path, parallel, console, processes=processes.size, goes_on=self.goes_on
+                handing_out(path, parallel, console)
+                if hand_out
+                else workers(
+                    path,
+                    parallel or 1,
+                    console,
+                    processes=processes.size,
+                    goes_on=self.goes_on,
                 ) as work,
             ):
                 processes.from_lead(partial(_write_plan, path, cells))

@@ -1,4 +1,4 @@
-"""The processes that train together: several started by torchrun, or just one."""
+"""The processes that train together: several started by torchrun or srun, or just one."""
 
 import atexit
 import json
@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from attnlab.environment import local_world_size, world_size
 from attnlab.errors import AttnlabError, UserError
+from attnlab.training.srun import is_srun, lead_address
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ def _raise_as_lead(answer: Mapping[str, Any]) -> NoReturn:
 
 @contextmanager
 def join_processes() -> Iterator[Processes]:
-    """Join the processes that torchrun started, if it started several.
+    """Join the processes that torchrun or srun started, if it started several.
 
     Only the outermost call leaves: joining again after leaving may hang, and leaving must not wait
     for the interpreter's end, where gloo's threads are torn down under it.
@@ -141,11 +142,13 @@ def join_processes() -> Iterator[Processes]:
     if size == 1:
         yield Processes()
         return
+    if is_srun() and "MASTER_ADDR" not in os.environ:
+        os.environ["MASTER_ADDR"] = lead_address()
     missing = [k for k in ("RANK", "MASTER_ADDR", "MASTER_PORT") if k not in os.environ]
     if missing:
         raise UserError(
             f"WORLD_SIZE is {size}, but {', '.join(missing)} is not set: start several processes"
-            " with torchrun, or unset WORLD_SIZE."
+            " with torchrun or srun, or unset WORLD_SIZE."
         )
     joined_here = not dist.is_initialized()
     if joined_here:
