@@ -51,7 +51,10 @@ def test_the_settings_of_every_job_can_be_given_back(
 
 
 HAVE_DEFAULTS = ("classify-train", "classify-label-budget", "classify-select")
-MAKE_THEIR_OWN = ("knowledge-world", "knowledge-demo", "knowledge-extraction", *HAVE_DEFAULTS)
+MAKE_THEIR_OWN = (
+    *("knowledge-world", "knowledge-demo", "knowledge-extraction", "attention-coins"),
+    *("attention-cost", *HAVE_DEFAULTS),
+)
 
 
 @pytest.mark.parametrize("job", [job for job in JOBS if job not in MAKE_THEIR_OWN])

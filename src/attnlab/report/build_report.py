@@ -19,7 +19,7 @@ def build_report(
         _refuse_unfinished_or_damaged(run)
     blocks: list[Block] = [Sentences(notes)] if notes else []
     blocks += [Heading("Results"), *section.summary(runs), *section.details(runs)]
-    for run in runs:
+    for run in runs if section.lists_settings else ():
         blocks += _how(run)
     names = [run.name for run in runs]
     by_name = " vs ".join(names) if len(names) <= FEW else f"{len(names)} runs"
