@@ -6,6 +6,14 @@ from pathlib import Path
 from attnlab.attention.settings import AttentionSettings
 from attnlab.data.settings import WorldSettings
 from attnlab.models.sizes import ModelSettings
+from attnlab.recipes.attention.settings import (
+    SMALL_GPT,
+    AblateSettings,
+    CoinSettings,
+    CostSettings,
+    ExamineSettings,
+    FillInSettings,
+)
 from attnlab.recipes.classify.settings import (
     GRID_TRAINING,
     BatchSizeSettings,
@@ -22,6 +30,7 @@ from attnlab.recipes.knowledge.settings import (
     ExtractionSettings,
     FinetuneSettings,
     MajoritySettings,
+    ObjectiveSettings,
     PretrainSettings,
     TokenizerSettings,
 )
@@ -60,6 +69,27 @@ SETTINGS = {
         pretraining=SHORT,
         finetuning=SHORT,
     ),
+    "attention-coins": CoinSettings(3000),
+    "attention-cost": CostSettings(("dot_product", "linear"), (8, 16), 12, 3, rounds=1),
+    "attention-ablate": AblateSettings(
+        conditions=("cosine",),
+        seeds=1,
+        match="flops",
+        base=replace(
+            SMALL_GPT,
+            corpus="runs/world/wiki.txt",
+            objective=ObjectiveSettings("running_text", {"block": 16}),
+            model=replace(TINY, attention=AttentionSettings(positions="learned")),
+            training=SHORT,
+        ),
+    ),
+    "attention-fill-in": FillInSettings(
+        "runs/world/wiki.txt",
+        block=16,
+        model=replace(TINY, attention=AttentionSettings("cosine", positions="none")),
+        training=SHORT,
+    ),
+    "attention-examine": ExamineSettings("runs/ablate/cosine-seed-0", sample_tokens=20),
     "classify-train": BERT,
     "classify-predict": PredictSettings("runs/train", "reviews/test.csv"),
     "classify-label-budget": LabelBudgetSettings((10, 0), (0.0,), seeds=1, base=BERT),

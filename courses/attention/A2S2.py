@@ -226,3 +226,101 @@ error_2 = compare_with_pytorch(n_heads=1, causal=True)
 
 # %%
 error_3 = [compare_with_pytorch(n_heads=3, causal=causal) for causal in (False, True)]
+
+# %% [markdown]
+# ## 2.2: an experiment
+#
+# Now change something in attention, train, and see what it does. `attnlab attention ablate` trains the
+# same small GPT once per condition and seed on the same text, compares every condition with
+# dot-product attention on the end of the text, which no model has read, and says which differences are
+# more than chance. It also measures whether a model sees the future: if it does, its perplexity means
+# nothing. `attnlab attention ablate --help` lists the topics, and `attnlab attention list` the variants.
+#
+# Training takes minutes: set `EXPERIMENT = True` below, or the environment variable `EXPERIMENT=1`. It can
+# be stopped at any time; the same cell goes on from there. `TEXT` is any text file. Without one, the
+# models read made-up biographies, which are easier than any real text. For your report, use a real
+# text and three seeds.
+
+# %%
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+from attnlab.environment import is_on
+
+EXPERIMENT = is_on("EXPERIMENT")
+TEXT = os.environ.get("TEXT", "shakespeare.txt")
+OPTIONS = os.environ.get("OPTIONS", "--length '200k tokens' --seeds 2")
+
+
+def attnlab(*words: str) -> None:
+    """Run a command and print what it says."""
+    command = [sys.executable, "-m", "attnlab", "--quiet", *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    print(done.stdout or f"attnlab says: {done.stderr}")
+
+
+def ablate(name: str, *words: str) -> None:
+    """Train every condition and show the comparison; what is trained already is only shown."""
+    if not EXPERIMENT:
+        print(f"{name}: set EXPERIMENT = True to train")
+        return
+    text = TEXT
+    if not Path(text).exists():
+        attnlab("knowledge", "world", "world")
+        text = "world/wiki.txt"
+    attnlab("attention", "ablate", text, *words, *shlex.split(OPTIONS), "--name", name)
+
+
+# %% [markdown]
+# ### A start
+#
+# The smallest change is another score. The function below takes two vectors of the width of a head and
+# returns one number; a larger one means: look there. A whole layer of your own works the same way: write
+# a class as in `docs/attention.md` into a file and give `my_layer.py:MyAttention` as the condition.
+
+# %%
+SCORE = """
+def my_score(q, k):
+    return (q.tanh() * k.tanh()).sum()  # the more coordinates agree in sign, the more
+"""
+Path("my_score.py").write_text(SCORE)
+ablate("own", "--conditions", "custom:score=my_score.py:my_score")
+
+# %% [markdown]
+# ### The setup
+#
+# What is changed, why, and what is to be expected? Write it down before you train.
+#
+# TODO: your setup: the idea, what a reader must know, what you expect.
+# <solution for later>
+# Why are there queries, keys *and* values? Every token plays three roles: what it looks for, how it is
+# found, and what it hands on. Each role has a projection of its own. If query and key share one, the
+# score of two tokens is the same in both directions, and the score of a token with itself is the square of
+# a length. So we expect tokens to look at themselves, and the model to be worse. If the value shares with
+# one of them, the scores stay as free as before, and we expect no difference that a short training
+# could show. Sharing saves parameters; to compare fairly, these models are made wider until they have as
+# many as the control.
+# </solution>
+
+# %%
+# TODO: run your experiment, as above.
+# <solution for later>
+ablate("sharing", "--topic", "sharing")
+# </solution>
+
+# %% [markdown]
+# ### Results, and what they mean
+#
+# The page whose path is printed last has the table, the curves, and samples with what is wrong in them.
+#
+# TODO: your results, and what they mean for attention in language models. At most five pages in all.
+# <solution for later>
+# The table has bits per character with their intervals, the difference to dot-product attention with its
+# p-value after Holm's correction, speed and memory. Below it stands how much weight a token gives to
+# itself, which shows the symmetric scores at work. For every condition the page says whether it came out as
+# expected. A sentence that begins with "Reading" is an interpretation; every other one follows from the
+# numbers.
+# </solution>

@@ -2,7 +2,7 @@
 # Runs our notebooks, the document's questions with the answers it prints, what a student gets, and the grader:
 # at 0 points, at full points, and on a class in which every student makes one usual mistake.
 # Usage: courses/attention/walk_through.sh FOLDER
-# With TINY=1 the class is left out.
+# With TINY=1 the experiment takes two steps, and the class is left out.
 set -euo pipefail
 [ $# = 1 ] || { echo "usage: $0 FOLDER" >&2; exit 2; }
 course=$(cd "$(dirname "$0")" && pwd)
@@ -10,11 +10,17 @@ mkdir -p "$1/notebooks"
 cd "$1"
 
 echo "== our notebooks"
+export EXPERIMENT=1 OPTIONS="--length '20k tokens' --seeds 1" # of 2.2: enough to see that it works
+if [ "${TINY:-}" = 1 ]; then
+    export TEXT="$course/README.md" OPTIONS="--length '2 steps' --seeds 1"
+fi
 for name in A2S1 A2S2; do
     cp "$course/$name.ipynb" notebooks
     jupyter execute --inplace "notebooks/$name.ipynb" 2>notebooks/log.txt || { cat notebooks/log.txt >&2; exit 1; }
 done
 rm notebooks/log.txt
+unset EXPERIMENT OPTIONS TEXT # a student's notebook trains nothing
+ls notebooks/runs/sharing/report/report.html
 
 echo "== the questions, with the answers that the document prints (questions.txt)"
 : >questions.txt
@@ -56,4 +62,4 @@ if [ "${TINY:-}" != 1 ]; then
 fi
 
 echo "== artefacts"
-find . -type f -not -path './class/*' | sort | xargs ls -l
+find . -type f -not -path './class/*' -not -path './notebooks/runs/*/*/*' | sort | xargs ls -l

@@ -5,7 +5,7 @@ import time
 import pytest
 import torch
 
-from attnlab.checks.cost import Cost, Limits, growth, measure_costs, peak_bytes
+from attnlab.checks.cost import Cost, Limits, crossover, growth, measure_costs, peak_bytes
 
 
 def test_the_exponent_is_that_of_the_power() -> None:
@@ -23,6 +23,15 @@ def test_the_exponent_is_fitted_from_a_length_on() -> None:
     assert found.exponent == pytest.approx(1.0)
     assert growth(costs, "a", above=2048) is None
     assert growth(costs, "b") is None
+
+
+def test_the_crossover_is_where_it_stays_cheaper() -> None:
+    """At 64 it happens to be quicker, and is not at 128: that is no crossover."""
+    seconds = {64: 1.0, 128: 4.0, 256: 5.0, 512: 6.0}
+    costs = [Cost("line", n, value, 10) for n, value in seconds.items()]
+    costs += [Cost("square", n, (n / 128) ** 2 * 3.9, n) for n in (64, 128, 256)]
+    assert crossover(costs, "line", "square") == {"seconds": 256, "peak_bytes": 64}
+    assert crossover(costs, "square", "line") == {"seconds": None, "peak_bytes": None}
 
 
 @pytest.mark.parametrize(

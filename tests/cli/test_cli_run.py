@@ -54,7 +54,10 @@ HAVE_DEFAULTS = (
     *("classify-train", "classify-label-budget", "classify-select"),
     *("classify-probe", "classify-batch-size"),
 )
-MAKE_THEIR_OWN = ("knowledge-world", "knowledge-demo", "knowledge-extraction", *HAVE_DEFAULTS)
+MAKE_THEIR_OWN = (
+    *("knowledge-world", "knowledge-demo", "knowledge-extraction", "attention-coins"),
+    *("attention-cost", *HAVE_DEFAULTS),
+)
 
 
 @pytest.mark.parametrize("job", [job for job in JOBS if job not in MAKE_THEIR_OWN])

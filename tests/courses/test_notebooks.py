@@ -67,20 +67,51 @@ def test_the_students_version_by_hand_runs_says_what_is_to_do_and_holds_no_solut
     assert text.count("TODO: your answer.") == 3
 
 
-def test_the_tests_of_the_attention_exercise_pass() -> None:
+TO_TRAIN = "set EXPERIMENT = True to train"
+
+
+def test_the_tests_of_the_attention_exercise_pass(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     printed = "".join(run_notebook(ATTENTION / "A2S2.ipynb")).splitlines()
-    assert len(printed) == 4
-    assert all(float(line.rpartition(" ")[2]) < 1e-6 for line in printed)
+    assert printed[4:] == [f"own: {TO_TRAIN}", f"sharing: {TO_TRAIN}"]
+    assert all(float(line.rpartition(" ")[2]) < 1e-6 for line in printed[:4])
 
 
-def test_the_students_version_runs_and_says_what_is_to_do() -> None:
+def test_the_students_version_runs_and_says_what_is_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     printed = "".join(run_notebook(ATTENTION / "A2S2_student.ipynb")).splitlines()
-    assert printed == ["still to do: Step 1 - the scaled scores A, in two lines."] * 4
+    todo = "still to do: Step 1 - the scaled scores A, in two lines."
+    assert printed == [*[todo] * 4, f"own: {TO_TRAIN}"]
+
+
+@pytest.mark.slow
+def test_the_experiment_of_the_notebook_trains_compares_and_reports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """2.2 at a tiny size: a score of one's own, and the topic of shared projections."""
+    (tmp_path / "prose.txt").write_text("".join(f"{i} times {i} is {i * i}\n" for i in range(300)))
+    tiny = "--seeds 1 --length 2steps --match flops --set base.objective.options.block=16"
+    for setting in ("d_model=12", "n_heads=3", "n_layers=1"):
+        tiny += f" --set base.model.{setting}"
+    for name, value in {"EXPERIMENT": "1", "TEXT": "prose.txt", "OPTIONS": tiny}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(tmp_path)
+    printed = "".join(run_notebook(ATTENTION / "A2S2.ipynb"))
+    assert "attnlab says" not in printed, printed
+    assert "custom-score-my_score.py-my_score" in printed
+    assert "weight that a token gives to itself" in printed
+    page = (tmp_path / "runs" / "sharing" / "report" / "report.html").read_text()
+    assert "Question: What is lost when two of query, key and value" in page
 
 
 def test_the_students_version_holds_no_solution(tmp_path: Path) -> None:
     notebook = jupytext.read(ATTENTION / "A2S2_student.ipynb")
     text = jupytext.writes(notebook, fmt="py:percent")
+    assert "the square of" not in text, "nor our own experiment"
     for solution in ("transpose(-2, -1)", "masked_fill(mask", "F.softmax(A", "flatten(2)", "<sol"):
         assert solution not in text
     (tmp_path / "A2S2.py").write_text(text, encoding="utf-8")

@@ -87,6 +87,18 @@ def test_p_values_are_corrected_for_the_number_of_comparisons(tmp_path: Path) ->
     assert all("after Holm's correction for 3" in pair.verdict for pair in pairs)
 
 
+def test_conditions_are_compared_with_the_one_that_is_named(tmp_path: Path) -> None:
+    runs = []
+    for name, right in (("a", 40), ("b", 47), ("c", 53), ("d", 50)):
+        gold, predicted = answers(right, 60)
+        runs.append(classifier_run(tmp_path, name, gold=gold, predicted=predicted))
+    found = compare(runs, against="b")
+    assert [(pair.first, pair.second) for pair in found.pairs] == [("b", x) for x in "acd"]
+    assert all("correction for 3" in pair.verdict for pair in found.pairs)
+    assert found.standings == ()
+    assert [pair.first for pair in compare(runs, all_pairs=False).pairs] == ["c"] * 3
+
+
 def test_the_ledgers_notes_stand_beside_the_scores(tmp_path: Path) -> None:
     runs = []
     for name, right in (("a", 4), ("b", 9)):

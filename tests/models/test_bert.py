@@ -9,7 +9,9 @@ from torch import Tensor, nn
 from transformers import BertConfig, BertForMaskedLM, BertModel
 from transformers import BertForSequenceClassification as TheirClassifier
 
+from attnlab.attention.assemble import supporting
 from attnlab.attention.contract import AttentionMask
+from attnlab.attention.settings import AttentionSettings
 from attnlab.errors import UserError
 from attnlab.models.bert import (
     Bert,
@@ -242,3 +244,37 @@ def test_real_weights_give_transformers_numbers(data_folder: Path, name: str) ->
     wanted = theirs(tokens, attention_mask=padding.long(), token_type_ids=types).last_hidden_state
     found = holder.body.eval()(tokens, types, padding)
     torch.testing.assert_close(found[padding], wanted[padding], atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", supporting("bidirectional"))
+def test_bert_takes_every_attention_that_looks_both_ways(name: str) -> None:
+    torch.manual_seed(0)
+    model = BertForMaskedLanguageModel(SIZE, attention=AttentionSettings(name, positions="none"))
+    model.double().eval()
+    tokens, types, padding = batch()
+    scores = model(tokens, types, padding)
+    other = torch.where(padding, tokens, 3)  # padding holds something else
+    torch.testing.assert_close(
+        model(other, types, padding)[padding], scores[padding], atol=1e-12, rtol=0
+    )
+    summary = model.body.summary(tokens, types, padding)
+    whole = model.body(tokens, types, padding)
+    torch.testing.assert_close(summary, whole[:, 0], atol=1e-12, rtol=0)
+    if name != "hard":  # whose weights are 0 or 1 and do not move a little
+        later = tokens.clone()
+        later[0, 6] = (later[0, 6] + 1) % 31
+        moved = model(later, types, padding)[0, 0] - scores[0, 0]
+        assert moved.abs().max() > 0, "the first token sees the last"
+
+
+def test_an_attention_that_cannot_look_both_ways_is_refused(tmp_path: Path) -> None:
+    own = tmp_path / "own.py"
+    own.write_text(
+        "from attnlab.attention.variants.dot_product import DotProduct\n"
+        "class Forward(DotProduct):\n"
+        "    supports = frozenset({'causal'})\n"
+    )
+    with pytest.raises(UserError, match=r"does not look both ways, as BERT's must. Those that do"):
+        Bert(SIZE, attention=AttentionSettings(f"{own}:Forward", positions="none"))
+    with pytest.raises(UserError, match=r"positions = 'rotary' is not possible: BERT has a table"):
+        Bert(SIZE, attention=AttentionSettings(positions="rotary"))

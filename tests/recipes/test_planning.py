@@ -104,6 +104,13 @@ def test_timing_changes_no_weight(
     assert not any(moved)
 
 
+TRAIN_NOTHING = (
+    *("knowledge-world", "knowledge-majority", "knowledge-evaluate", "classify-predict"),
+    "classify-probe",
+    *("attention-coins", "attention-cost", "attention-examine"),
+)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("job", JOBS)
 def test_every_job_and_study_has_a_plan(
@@ -115,6 +122,8 @@ def test_every_job_and_study_has_a_plan(
         "knowledge-majority": ["knowledge-world"],
         "knowledge-pretrain": ["knowledge-world"],
         "knowledge-finetune": ["knowledge-world", "knowledge-pretrain"],
+        "attention-ablate": ["knowledge-world"],
+        "attention-fill-in": ["knowledge-world"],
     }
     for earlier in needed.get(job, []):
         place = RunPlace(Path("runs"), name_of(earlier))
@@ -123,11 +132,5 @@ def test_every_job_and_study_has_a_plan(
     plan = plan_of(job, SETTINGS[job], RunPlace(Path("runs"), "planned"))
     assert plan.cells
     trains = any(cell.steps for cell in plan.cells)
-    assert trains == (
-        job
-        not in (
-            *("knowledge-world", "knowledge-majority", "knowledge-evaluate"),
-            *("classify-predict", "classify-probe"),
-        )
-    )
+    assert trains == (job not in TRAIN_NOTHING)
     assert sorted(tmp_path.rglob("*")) == there

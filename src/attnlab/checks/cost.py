@@ -122,6 +122,30 @@ def growth(costs: Sequence[Cost], name: str, *, above: int = 0) -> Growth | None
     return Growth(float(np.polyfit(lengths, medians, 1)[0]), (float(low), float(high)))
 
 
+def crossover(costs: Sequence[Cost], name: str, other: str) -> dict[str, int | None]:
+    """Return from which measured length on a candidate takes less time, and less memory.
+
+    None if it does not at the longest length that both were measured at.
+    """
+    by_length = {
+        length: (one, two)
+        for length in sorted({cost.length for cost in costs})
+        if (one := _cost_of(costs, name, length)) and (two := _cost_of(costs, other, length))
+    }
+    found: dict[str, int | None] = {"seconds": None, "peak_bytes": None}
+    for what in found:
+        for length, pair in reversed(by_length.items()):
+            own, others = (getattr(cost, what) for cost in pair)
+            if own >= others:
+                break
+            found[what] = length
+    return found
+
+
+def _cost_of(costs: Sequence[Cost], name: str, length: int) -> Cost | None:
+    return next((cost for cost in costs if (cost.name, cost.length) == (name, length)), None)
+
+
 def peak_bytes(work: Work) -> int:
     """Do the work once and return the most bytes its tensors held at once."""
     memory = _PeakMemory()

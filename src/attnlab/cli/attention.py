@@ -1,4 +1,4 @@
-"""``attnlab attention …``: look at variants, check your own, measure their cost, solve."""
+"""``attnlab attention …``: look at variants, check your own, measure cost, ablate, solve."""
 
 import shlex
 from dataclasses import asdict
@@ -8,12 +8,14 @@ from typing import Annotated
 import typer
 
 from attnlab.cli import constructions, solve
+from attnlab.cli.ablate import ABLATE_FLAGS, ABOUT, ablate_settings, report
+from attnlab.cli.flags import STUDY_OPTIONS, job_command
 from attnlab.cli.options import AsJson, complete_attention, group, numbers
 from attnlab.cli.show import print_json, print_view, say_next
 from attnlab.errors import UserError
 
 app = group(
-    "Look at attention variants, check your own, measure their cost.",
+    "Look at attention variants, check your own, measure their cost, compare what they learn.",
     epilog="Example: attnlab attention list",
 )
 solve.app.add_typer(constructions.app)
@@ -190,3 +192,14 @@ def cost(
     save_figure(costs_figure(costs), out)
     if not as_json:
         say_next(f"attnlab attention show {shlex.quote(costs[0].name.partition(':')[0])}")
+
+
+job_command(
+    app,
+    "attention-ablate",
+    ABLATE_FLAGS,
+    about=ABOUT,
+    options=STUDY_OPTIONS,
+    prepare=ablate_settings,
+)
+app.command(epilog="Example: attnlab attention report runs/ledger --topic sharing")(report)

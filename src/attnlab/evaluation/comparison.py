@@ -63,7 +63,7 @@ class Comparison:
     differing: tuple[Differing, ...] = ()
     """Settings that are not the same in all conditions."""
     standings: tuple[Standing, ...] = ()
-    """Every condition relative to the best."""
+    """Every condition relative to the best; none if they were compared with another."""
 
     @property
     def split(self) -> str:
@@ -84,10 +84,12 @@ def compare(
     split: str | None = None,
     metric: str | None = None,
     all_pairs: bool = True,
+    against: str | None = None,
 ) -> Comparison:
     """Compare finished runs on a split, by a metric.
 
-    Without ``all_pairs``, more than a few conditions are each compared with the best alone.
+    Without ``all_pairs``, more than a few conditions are each compared with the best alone. With
+    ``against``, the name of a run, each is compared with that run's condition, however many.
 
     Without a split, on test if all have it, else on dev; without a metric, by the one they were
     scored by. The split may have another name in some runs, if it holds the same rows.
@@ -116,9 +118,11 @@ def compare(
         conditions.append(condition)
     sign = 1 if measure.higher_is_better else -1
     best = max(range(len(conditions)), key=lambda number: sign * conditions[number].score)
-    few = all_pairs or len(groups) <= FEW
+    reference = None if all_pairs or len(groups) <= FEW else best
+    if against is not None:
+        (reference,) = (i for i, one in enumerate(conditions) if against in one.runs)
     pairs = compare_pairs(
-        list(groups), tables, metric=measure, bootstrap=bootstrap, best=None if few else best
+        list(groups), tables, metric=measure, bootstrap=bootstrap, reference=reference
     )
     constant = _constant(groups, answers, measure)
     return Comparison(
@@ -129,7 +133,9 @@ def compare(
         pairs=tuple(pairs),
         notes=tuple(_notes(runs, answers, measure, features, splits)),
         differing=tuple(differing_settings(groups)),
-        standings=tuple(standings(list(groups), conditions[best].name, pairs, constant)),
+        standings=()
+        if against is not None
+        else tuple(standings(list(groups), conditions[best].name, pairs, constant)),
     )
 
 

@@ -41,17 +41,17 @@ def compare_pairs(
     *,
     metric: Metric,
     bootstrap: Bootstrap,
-    best: int | None = None,
+    reference: int | None = None,
 ) -> list[Pair]:
     """Compare every two conditions, given by name and features: seeds × examples × features.
 
-    With ``best``, only that one with each of the others, and Holm corrects for so many.
+    With a ``reference``, only that one with each of the others, and Holm corrects for so many.
     """
     everyone = range(len(names))
     chosen = (
         list(combinations(everyone, 2))
-        if best is None
-        else [(best, other) for other in everyone if other != best]
+        if reference is None
+        else [(reference, other) for other in everyone if other != reference]
     )
     estimates = [bootstrap.difference(i, j) for i, j in chosen]
     tests = [

@@ -13,16 +13,27 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from attnlab.attention.assemble import (
+    attention_builder,
+    build_positions,
+    supporting,
+    supports_of,
+    variant_class,
+)
 from attnlab.attention.context import Context
 from attnlab.attention.contract import AttentionMask, Prefix, check_length
 from attnlab.attention.functional import merge_heads, split_heads
+from attnlab.attention.settings import AttentionSettings
 from attnlab.attention.variants.dot_product import DotProduct
 from attnlab.dropout import Dropout
+from attnlab.errors import UserError
 from attnlab.models.activations import Part, activations
 from attnlab.models.encoder import SequenceClassifier, Summary
 from attnlab.models.sizes import BertSize
 
 Padding = Bool[Tensor, "B T"] | None
+PLAIN = AttentionSettings(positions="none")
+"""BERT's own attention; the positions are a table next to that of the tokens."""
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "gelu": F.gelu,
@@ -65,11 +76,9 @@ class Layer(nn.Module):
     prefix: nn.Module | None
     """Returns the ``Prefix`` that prefix tuning learns."""
 
-    def __init__(self, size: BertSize) -> None:
+    def __init__(self, size: BertSize, build_attention: Callable[[], nn.Module]) -> None:
         super().__init__()
-        self.attn = DotProduct(
-            size.d_model, size.n_heads, size.max_len, dropout=size.attention_dropout
-        )
+        self.attn = build_attention()
         self.norm1 = nn.LayerNorm(size.d_model, eps=size.layer_norm_eps)
         self.up = nn.Linear(size.d_model, size.d_mlp)
         self.down = nn.Linear(size.d_mlp, size.d_model)
@@ -87,6 +96,9 @@ class Layer(nn.Module):
     ) -> Float[Tensor, "B 1 D"]:
         """Return what ``forward`` does for one token, without computing the others."""
         attn, head = self.attn, x[:, place : place + 1]
+        if not isinstance(attn, DotProduct):  # another attention may need every query
+            all_of_them: Tensor = self(x, mask)
+            return all_of_them[:, place : place + 1]
         q, k, v = (
             split_heads(part, attn.n_heads)
             for part in (attn.query(head), attn.key(x), attn.value(x))
@@ -111,11 +123,14 @@ class Layer(nn.Module):
 class Bert(nn.Module):
     """The body: embeddings and layers, and optionally a pooler on the first token."""
 
-    def __init__(self, size: BertSize, *, pooler: bool = False) -> None:
+    def __init__(
+        self, size: BertSize, *, pooler: bool = False, attention: AttentionSettings = PLAIN
+    ) -> None:
         super().__init__()
         self.size = size
         self.embeddings = Embeddings(size)
-        self.layers = nn.ModuleList(Layer(size) for _ in range(size.n_layers))
+        build = bidirectional_builder(size, attention)
+        self.layers = nn.ModuleList(Layer(size, build) for _ in range(size.n_layers))
         self.pooler = nn.Linear(size.d_model, size.d_model) if pooler else None
 
     def forward(
@@ -228,9 +243,9 @@ class FillsIn:
 class BertForMaskedLanguageModel(nn.Module, FillsIn):
     """Predicts the tokens that are masked."""
 
-    def __init__(self, size: BertSize) -> None:
+    def __init__(self, size: BertSize, *, attention: AttentionSettings = PLAIN) -> None:
         super().__init__()
-        self.body = Bert(size)
+        self.body = Bert(size, attention=attention)
         self.masked = MaskedHead(size)
         initialize(self, size)
 
@@ -248,6 +263,23 @@ class BertForCLSMLM(BertForSequenceClassification, FillsIn):
         super().__init__(size, n_classes, pooler=pooler)
         self.masked = MaskedHead(size)
         initialize(self.masked, size)
+
+
+def bidirectional_builder(size: BertSize, attention: AttentionSettings) -> Callable[[], nn.Module]:
+    """Return what builds one layer's attention, if it can look both ways."""
+    if "bidirectional" not in supports_of(variant_class(attention.name)):
+        raise UserError(
+            f"attention {attention.name!r} does not look both ways, as BERT's must. Those that do:"
+            f" {', '.join(supporting('bidirectional'))}."
+        )
+    if attention.positions != PLAIN.positions:
+        raise UserError(
+            f"positions = {attention.positions!r} is not possible: BERT has a table of positions of"
+            f" its own. Set positions: {PLAIN.positions}."
+        )
+    shape = {"d_model": size.d_model, "n_heads": size.n_heads, "max_len": size.max_len}
+    positions = build_positions(attention, **shape)
+    return attention_builder(attention, positions, **shape, dropout=size.attention_dropout)
 
 
 def initialize(model: nn.Module, size: BertSize) -> None:

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from attnlab.data.batches import IGNORED
 from attnlab.data.epochs import Epochs
 from attnlab.data.text_batches import JointBatch, TextBatch, TextRow, collate_texts
-from attnlab.models.bert import BertForCLSMLM
+from attnlab.models.bert import BertForCLSMLM, FillsIn
 from attnlab.models.encoder import SequenceClassifier
 from attnlab.phases import phase
 from attnlab.training.parameter_groups import ParameterGroups
@@ -72,16 +72,20 @@ class Classification:
             terms |= class_terms(scores, labelled.targets[:, 0], labelled.weight)
         if unlabelled and unlabelled.weight:
             assert isinstance(self.model, BertForCLSMLM)
-            hidden = self.model.body(unlabelled.tokens, unlabelled.types, unlabelled.padding)
-            chosen = unlabelled.targets != IGNORED  # the head is computed only there
-            scores = self.model.guess(hidden[chosen])
-            total = F.cross_entropy(scores, unlabelled.targets[chosen], reduction="sum")
+            total = masked_loss(self.model, unlabelled)
             terms[MASKED] = Term(total, unlabelled.weight, self.alpha)
         return terms
 
     def parameter_groups(self) -> ParameterGroups:
         """The classifier belongs with the embeddings: it is no matrix inside the model."""
         return ParameterGroups.of(self.model, embeddings=[self.model.output])
+
+
+def masked_loss(model: FillsIn, batch: TextBatch, *, reduction: str = "sum") -> Tensor:
+    """Return the loss of the masked tokens, summed or (``none``) one by one, row after row."""
+    hidden = model.body(batch.tokens, batch.types, batch.padding)
+    chosen = batch.targets != IGNORED  # the head is computed only there
+    return F.cross_entropy(model.guess(hidden[chosen]), batch.targets[chosen], reduction=reduction)
 
 
 def class_terms(

@@ -16,6 +16,8 @@ from attnlab.models.ngram_table import NGramTable
 from attnlab.models.sizes import NGramTableSize
 
 CAUSAL = AttentionMask(causal=True)
+INITIAL_STD = 0.02
+"""Standard deviation of new weights."""
 
 
 class Block(nn.Module):
@@ -180,6 +182,6 @@ class GPT(nn.Module):
 
 def _initialize(module: nn.Module) -> None:
     if isinstance(module, nn.Linear | nn.Embedding):
-        nn.init.normal_(module.weight, std=0.02)
+        nn.init.normal_(module.weight, std=INITIAL_STD)
     if isinstance(module, nn.Linear) and module.bias is not None:
         nn.init.zeros_(module.bias)

@@ -13,7 +13,8 @@ from typing import Any
 
 from attnlab.errors import unknown_name
 
-KNOWLEDGE, CLASSIFY = "attnlab.recipes.knowledge", "attnlab.recipes.classify"
+ATTENTION, KNOWLEDGE = "attnlab.recipes.attention", "attnlab.recipes.knowledge"
+CLASSIFY = "attnlab.recipes.classify"
 SECTIONS = "attnlab.report.sections"
 
 
@@ -73,6 +74,42 @@ def _look_up(reference: str) -> Any:
 
 
 _ALL = (
+    Job(
+        "attention-ablate",
+        "which attention is worth it? a small GPT per condition and seed",
+        f"{ATTENTION}.settings:AblateSettings",
+        f"{ATTENTION}.ablate:ABLATE",
+        f"{SECTIONS}.ablation:ABLATION",
+        next=("attnlab runs list {run}",),
+    ),
+    Job(
+        "attention-coins",
+        "write a text of fair coin flips",
+        f"{ATTENTION}.settings:CoinSettings",
+        f"{ATTENTION}.coins:run_coins",
+        next=("attnlab runs show {run}",),
+    ),
+    Job(
+        "attention-cost",
+        "measure time and memory of attention layers by length",
+        f"{ATTENTION}.settings:CostSettings",
+        f"{ATTENTION}.cost_by_length:run_cost",
+        next=("attnlab runs show {run}",),
+    ),
+    Job(
+        "attention-fill-in",
+        "train BERT with any attention on masked characters of a text",
+        f"{ATTENTION}.settings:FillInSettings",
+        f"{ATTENTION}.fill_in:run_fill_in",
+    ),
+    Job(
+        "attention-examine",
+        "measure how a trained language model reads and writes",
+        f"{ATTENTION}.settings:ExamineSettings",
+        f"{ATTENTION}.examine:run_examine",
+        is_prediction=True,
+        next=("attnlab runs show {run}",),
+    ),
     Job(
         "knowledge-world",
         "make up people, and write their biographies and questions",

@@ -8,7 +8,7 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -129,10 +129,8 @@ class Trial:
             self.seen[cell.name] = self._without_training(cell, done=done, elsewhere=elsewhere)
             return
         resumed = bool(getattr(cell.settings, "resume_from", ""))
-        missing = [need for need in cell.needs if not self._is_there(need)]
-        if missing and not resumed:
-            note = f"not timed: needs {', '.join(missing)}"
-            self.seen[cell.name] = PlannedCell(cell.name, note=note, is_timed=False)
+        if not resumed and (missing := self._missing(cell)):
+            self.seen[cell.name] = _not_timed(cell, missing)
             return
         pace = self._pace(cell)
         self._count(cell, pace)
@@ -161,6 +159,9 @@ class Trial:
             conditions=len(self.conditions),
         )
 
+    def _missing(self, cell: Cell) -> list[str]:
+        return [need for need in cell.needs if not self._is_there(need)]
+
     def _is_there(self, need: str) -> bool:
         return (self.home / need / RECORD).exists() or (self.folder / need / RECORD).exists()
 
@@ -168,6 +169,8 @@ class Trial:
         """Do the work that later cells need: it is quick, and here it leaves nothing behind."""
         if done or elsewhere:
             return PlannedCell(cell.name, note=FINISHED if done else NO_TRAINING)
+        if missing := self._missing(cell):
+            return _not_timed(cell, missing)
         began, place = time.perf_counter(), RunPlace(self.folder, cell.name)
         find_job(cell.job).run(cell.settings, place=place, console=Console(quiet=True))
         return PlannedCell(cell.name, 0, time.perf_counter() - began, NO_TRAINING)
@@ -204,3 +207,8 @@ class Trial:
         except TimedOnly as timed:
             return timed.forecast, time.perf_counter() - began - timed.forecast.took
         raise AssertionError(f"{cell.job} has settings of training, and does not train")
+
+
+def _not_timed(cell: Cell, missing: Sequence[str]) -> PlannedCell:
+    more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+    return PlannedCell(cell.name, note=f"not timed: needs {missing[0]}{more}", is_timed=False)

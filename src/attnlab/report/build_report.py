@@ -22,7 +22,7 @@ def build_report(
         _refuse_unfinished_or_damaged(run)
     blocks: list[Block] = [Sentences(notes)] if notes else []
     blocks += [Heading("Results"), *section.summary(runs), *section.details(runs)]
-    for run in runs:
+    for run in runs if section.lists_settings else ():
         if run.record["scores"]:
             blocks += _how(run)
     names = [run.name for run in runs]

@@ -1,18 +1,15 @@
 """Measures the cost of attention by sequence length."""
 
 import contextlib
-import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import torch
-import yaml
 
 from attnlab.attention import fast_path
 from attnlab.attention.assemble import attention_builder, build_positions
+from attnlab.attention.conditions import with_options
 from attnlab.attention.contract import AttentionMask
-from attnlab.attention.settings import AttentionSettings
 from attnlab.checks.cost import Cost, Limits, Work, measure_costs
 from attnlab.errors import UserError
 from attnlab.registry import telling_the_line
@@ -69,20 +66,3 @@ def layer_work(name: str, shape: Mapping[str, int]) -> Callable[[int], Work]:
     with telling_the_line(settings.name):
         make(2)()  # what cannot be built or run fails before anything is measured
     return make
-
-
-def with_options(text: str) -> AttentionSettings:
-    """Read ``NAME`` or ``NAME:option=value,option=value``."""
-    match = re.fullmatch(r"(?P<name>.+?):(?P<options>\w+=.*)", text)
-    if match is None:
-        return AttentionSettings(text, positions="none")
-    options: dict[str, Any] = {}
-    for pair in match["options"].split(","):
-        key, equals, value = pair.partition("=")
-        try:
-            options[key] = yaml.safe_load(value)
-        except (yaml.YAMLError, ValueError, RecursionError):
-            equals = ""
-        if not equals:
-            raise UserError(f"{text!r} is not of the form NAME:option=value,option=value.")
-    return AttentionSettings(match["name"], options, positions="none")

@@ -15,3 +15,5 @@ class Section:
     """The results; also shown on a terminal, without the figures."""
     details: Callable[[Sequence[Run]], Iterator[Block]]
     """How the runs got there, with examples."""
+    lists_settings: bool = True
+    """Whether a page ends with how every run was made; of many runs that would be most of it."""

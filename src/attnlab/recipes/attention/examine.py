@@ -1,0 +1,183 @@
+"""Examines a language model: its size and memory, a sample, and how it reads held-out text.
+
+A model that sees the future reads some windows again without one: what it is worth then is what it
+is worth to anyone who writes with it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from rich.console import Console
+from torch import Tensor
+
+from attnlab.checks.cost import peak_bytes
+from attnlab.data.held_out_text import characters_of_rows, held_out_rows
+from attnlab.errors import UserError
+from attnlab.evaluation.held_out_text import text_metrics
+from attnlab.evaluation.metrics.perplexity import PERPLEXITY
+from attnlab.evaluation.samples import faults_of, words_of
+from attnlab.models.gpt import GPT
+from attnlab.models.reading import (
+    give_room,
+    losses_without_future,
+    token_losses,
+    weight_on_itself,
+)
+from attnlab.phases import phase
+from attnlab.recipes.attention.settings import ExamineSettings
+from attnlab.recipes.closing import Splits, close_run
+from attnlab.recipes.files import need
+from attnlab.recipes.knowledge.running_text import RUNNING_TEXT, running_text_parts
+from attnlab.recipes.knowledge.saved import file_of
+from attnlab.recipes.knowledge.write import WritingSession
+from attnlab.recipes.knowledge.write_settings import WriteSettings
+from attnlab.recipes.opening import run_without_training
+from attnlab.runs.directory import Run, RunPlace
+from attnlab.training.hardware import Hardware
+from attnlab.training.inference import inference
+
+PROMPT = "\n"
+BINS = 8
+"""Stretches of positions that the loss is averaged over."""
+READ_AT_ONCE = 32
+LOOKED_AT = 8
+"""Windows that attention weights are averaged over."""
+
+
+def run_examine(
+    job: str,
+    settings: ExamineSettings,
+    *,
+    place: RunPlace,
+    console: Console,  # noqa: ARG001 - every job is run alike
+) -> Run:
+    """Measure a trained model and leave a run with what was found."""
+    need(settings.run, "a finished run of knowledge pretrain on plain text")
+    files = {"run": file_of(Path(settings.run))}
+
+    def work(run: Run) -> None:
+        if not run.finished:
+            found = Examination.of(settings).findings()
+            close_run(run, {}, splits=Splits({}, inputs=[]), examined=found)
+
+    return run_without_training(job, settings, work, place=place, files=files)
+
+
+@dataclass(frozen=True)
+class Examination:
+    """A trained model with the text that it read and the one that it did not."""
+
+    settings: ExamineSettings
+    run: Run
+    writer: WritingSession
+    learned: Sequence[str]
+    held_out: str
+
+    @classmethod
+    def of(cls, settings: ExamineSettings) -> "Examination":
+        """Load the model and both parts of its text."""
+        run = Run.open(Path(settings.run))
+        if run.config["resolved"].get("objective") != RUNNING_TEXT or "leak" not in run.record:
+            raise UserError(
+                f"run = {settings.run}: only a run of knowledge pretrain on plain text can be"
+                " examined."
+            )
+        writer = WritingSession(run.path)
+        share = float(run.setting("text_held_out"))
+        return cls(settings, run, writer, *running_text_parts(Path(run.setting("corpus")), share))
+
+    @property
+    def block(self) -> int:
+        """Tokens that the model was trained to read at a time."""
+        return int(self.run.setting("objective")["options"].get("block", 128))
+
+    @phase("examining the model")
+    def findings(self) -> dict[str, Any]:
+        """Measure everything that a report shows besides the scores."""
+        model, hardware = self.writer.lm.model, self.writer.hardware
+        passage = self.writer.write(PROMPT, WriteSettings(tokens=self.settings.sample_tokens))
+        found = {
+            "parameters": sum(parameter.numel() for parameter in model.parameters()),
+            "step_bytes": self._step_bytes(hardware),
+            "sample": passage.text,
+            "faults": asdict(faults := faults_of(passage.text, words_of(self.learned)))
+            | {"sentence": faults.sentence()},
+        }
+        with inference(model, hardware):
+            if model.shows_weights:
+                tokens = self._windows(self.block)[:LOOKED_AT, :-1]
+                found["weight_on_itself"] = weight_on_itself(model, tokens)
+            if self.run.record["leak"]["largest_change"] != 0:
+                found["without_future"] = self._without_future(model)
+            found["by_position"] = self._by_position(model)
+        return found
+
+    def _windows(self, length: int) -> Tensor:
+        """Cut the held-out text into whole windows that predict so many tokens each."""
+        rows = held_out_rows(self.held_out, self.writer.lm.tokenizer, block=length)
+        whole = [list(row.tokens) for row in rows if len(row) == length]
+        device = next(self.writer.lm.model.parameters()).device
+        return torch.tensor(whole, device=device).reshape(len(whole), length + 1)
+
+    def _step_bytes(self, hardware: Hardware) -> int:
+        """Measure the memory of a training step, forward and back, at the run's batch size."""
+        model = self.writer.lm.model
+        count = max(1, int(self.run.setting("batch_tokens")) // self.block)
+        tokens = self._windows(self.block)[:count]
+        if not len(tokens):
+            raise UserError(
+                f"{self.run.setting('corpus')} is too short: its held-out end has no whole window"
+                f" of {self.block} tokens. Give a longer text."
+            )
+
+        def work() -> None:
+            with hardware.autocast():
+                logits = model(tokens[:, :-1])
+            loss = F.cross_entropy(logits.float().flatten(0, 1), tokens[:, 1:].flatten())
+            torch.autograd.grad(loss, list(model.parameters()), allow_unused=True)
+
+        return peak_bytes(work)
+
+    def _without_future(self, model: GPT) -> dict[str, Any]:
+        """Score the same windows twice: as in training, and without anything after them."""
+        tokens = self._windows(self.block)[: self.settings.windows]
+        tokenizer = self.writer.lm.tokenizer
+        rows = held_out_rows(self.held_out, tokenizer, block=self.block)[: len(tokens)]
+        characters = characters_of_rows(rows, tokenizer)
+        scored = {}
+        for name, losses in (
+            ("as_trained", token_losses(model, tokens)),
+            ("without_future", losses_without_future(model, tokens)),
+        ):
+            table = [
+                {"loss": float(loss), "tokens": self.block, "characters": count}
+                for loss, count in zip(losses.sum(1), characters, strict=True)
+            ]
+            scored[name] = {"perplexity": PERPLEXITY.score(table), **text_metrics(table)}
+        return {"windows": len(tokens), **scored}
+
+    def _by_position(self, model: GPT) -> list[dict[str, float]]:
+        """Average the loss over stretches of positions; nothing where the model cannot read on."""
+        length = self.settings.read_to or self.block
+        windows = self._windows(length)
+        if not len(windows):
+            return []
+        give_room(model, length)
+        parts = range(0, len(windows), READ_AT_ONCE)
+        try:
+            losses = torch.cat([token_losses(model, windows[i : i + READ_AT_ONCE]) for i in parts])
+        except UserError:
+            return []  # an attention of its own that ends with its training length
+        width = -(-length // BINS)
+        return [
+            {
+                "first": begin + 1,
+                "last": min(begin + width, length),
+                "loss": float(losses[:, begin : begin + width].mean()),
+            }
+            for begin in range(0, length, width)
+        ]

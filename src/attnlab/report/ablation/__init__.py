@@ -1,0 +1,1 @@
+"""Reports on experiments with attention: the ledger of all conditions, and one topic."""

@@ -1,0 +1,198 @@
+"""The conditions of an ablation with all that is known of each, read from its run directories."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from attnlab.attention.conditions import (
+    CONTROL,
+    cell_name,
+    condition_name,
+    condition_of,
+    examined_name,
+    is_on_coins,
+)
+from attnlab.errors import UserError
+from attnlab.evaluation.budgets import LENGTH, refuse_mixed_budgets
+from attnlab.evaluation.comparison import Comparison, Condition, compare
+from attnlab.evaluation.held_out_text import SPLIT
+from attnlab.evaluation.metrics.bits_per_character import BITS_PER_CHARACTER
+from attnlab.evaluation.pairs import Pair
+from attnlab.evaluation.significance import SIGNIFICANT
+from attnlab.runs.directory import RECORD, Run
+from attnlab.runs.study import STUDY, read_study
+
+WINDOW = 5
+"""Logged steps that a smoothed training loss is the mean of."""
+COST = "cost"
+
+
+class Stretch(NamedTuple):
+    """Some positions of a text, and the perplexity of their tokens."""
+
+    first: int
+    last: int
+    perplexity: float
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One condition: its runs, what they score, and what was examined of them."""
+
+    name: str
+    runs: tuple[Run, ...]
+    bits: Condition
+    """Bits per character on the held-out text."""
+    pair: Pair | None
+    """Against the control; None for the control itself."""
+    examined: tuple[Mapping[str, Any], ...]
+    """One per run that was examined."""
+
+    def mean(self, name: str) -> float | None:
+        """Average a number of the records."""
+        found = [run.record[name] for run in self.runs if name in run.record]
+        return fmean(found) if found else None
+
+    def mean_examined(self, name: str) -> float | None:
+        """Average a number that was examined."""
+        found = [one[name] for one in self.examined if name in one]
+        return fmean(found) if found else None
+
+    def by_position(self) -> list[Stretch]:
+        """Return the perplexity by position, averaged over the seeds; nothing if it cannot read."""
+        tables = [one["by_position"] for one in self.examined if one.get("by_position")]
+        return [
+            Stretch(
+                parts[0]["first"],
+                parts[0]["last"],
+                fmean(math.exp(part["loss"]) for part in parts),
+            )
+            for parts in zip(*tables, strict=True)
+        ]
+
+    @property
+    def perplexity(self) -> float:
+        """On the held-out text, averaged over the seeds."""
+        return fmean(run.record["scores"][SPLIT]["value"] for run in self.runs)
+
+    @property
+    def tokens_per_second(self) -> float | None:
+        """Speed of the training."""
+        tokens, seconds = self.mean("tokens"), self.mean("training_seconds")
+        return tokens / seconds if tokens and seconds else None
+
+    @property
+    def training_perplexity(self) -> float | None:
+        """Smoothed, at the end of the training."""
+        found = [losses[-1] for run in self.runs if (losses := smoothed(logged(run, "loss")))]
+        return fmean(found) if found else None
+
+    @property
+    def leak_bits(self) -> float | None:
+        """Bits per token that a run owes to the future at most; None if none leaks."""
+        found = [
+            float(leak["bits"])
+            for run in self.runs
+            if (leak := run.record.get("leak")) and leak["largest_change"] != 0
+        ]
+        return max(found) if found else None
+
+    @property
+    def did_not_learn(self) -> bool:
+        """Whether knowing how often each token occurs is as good."""
+        return all(run.record["scores"][SPLIT].get("verdict") for run in self.runs)
+
+    @property
+    def outcome(self) -> str:
+        """Better, worse or alike, compared with the control."""
+        if self.pair is None or self.pair.corrected_p >= SIGNIFICANT:
+            return "alike"
+        return "better" if self.pair.difference < 0 else "worse"
+
+
+@dataclass(frozen=True)
+class Ablation:
+    """All conditions of a study, the control first."""
+
+    control: Entry
+    others: tuple[Entry, ...]
+    comparison: Comparison
+    coins: Mapping[str, tuple[Run, Mapping[str, Any]]]
+    """Runs on coin flips and what was examined of them, by condition."""
+    costs: Mapping[str, Any]
+    """What layers cost by length, and from which length on they are cheaper."""
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """Every condition."""
+        return (self.control, *self.others)
+
+
+def read_ablation(runs: Sequence[Run], *, control: str = CONTROL) -> Ablation:
+    """Read the runs of a study, and compare every condition with the control."""
+    runs = [run for run in runs if not is_on_coins(run.name)]
+    folder = runs[0].path.parent
+    by_flops = (folder / STUDY).exists() and _match(read_study(folder)) == "flops"
+    refuse_mixed_budgets(runs, free=[LENGTH] if by_flops else [])
+    first = next((r for r in runs if condition_of(r.name) == condition_name(control)), None)
+    if first is None:
+        raise UserError(
+            f"{folder} has no finished run of the control {control} to compare with yet; repeat"
+            " the command of the study to resume it."
+        )
+    found = compare(runs, split=SPLIT, metric=BITS_PER_CHARACTER.name, against=first.name)
+    pairs = {pair.second: pair for pair in found.pairs}
+    by_name = {run.name: run for run in runs}
+    entries = [
+        _entry(tuple(by_name[name] for name in one.runs), one, pairs.get(one.name))
+        for one in found.conditions
+    ]
+    (of_control,) = (one for one in entries if one.name == condition_name(control))
+    others = sorted((one for one in entries if one is not of_control), key=lambda e: e.bits.score)
+    cost = folder / COST
+    costs = Run.open(cost).record if (cost / RECORD).exists() else {}
+    return Ablation(of_control, tuple(others), found, _coins(folder, entries), costs)
+
+
+def logged(run: Run, key: str) -> list[float]:
+    """Return a number that was logged on the way."""
+    return [float(line[key]) for line in run.metrics() if key in line]
+
+
+def smoothed(losses: Sequence[float]) -> list[float]:
+    """Return the perplexity of the mean of the last few losses, at every logged step."""
+    return [
+        math.exp(fmean(losses[max(0, end - WINDOW) : end])) for end in range(1, len(losses) + 1)
+    ]
+
+
+def _entry(runs: tuple[Run, ...], bits: Condition, pair: Pair | None) -> Entry:
+    examined = tuple(found for run in runs if (found := _examined(run)))
+    return Entry(condition_of(runs[0].name), runs, bits, pair, examined)
+
+
+def _examined(run: Run) -> Mapping[str, Any]:
+    """Return what was examined of a model, by its own run or by another."""
+    path = run.path.parent / examined_name(run.name)
+    record = Run.open(path).record if (path / RECORD).exists() else run.record
+    found: Mapping[str, Any] = record.get("examined", {})
+    return found
+
+
+def _coins(folder: Path, entries: Sequence[Entry]) -> dict[str, tuple[Run, Mapping[str, Any]]]:
+    """Find the runs on coin flips, which have the first seed of the study."""
+    found = {}
+    for entry in entries:
+        seed = min(run.setting("training")["seed"] for run in entry.runs)
+        path = folder / cell_name(entry.name, seed, on_coins=True)
+        if (path / RECORD).exists():
+            run = Run.open(path)
+            found[entry.name] = (run, _examined(run))
+    return found
+
+
+def _match(study: Mapping[str, Any]) -> str:
+    return str((study.get("settings") or {}).get("match", ""))

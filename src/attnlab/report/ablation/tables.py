@@ -1,0 +1,162 @@
+"""Tables of an ablation: the ledger, leaks, weights, positions, crossover lengths, samples."""
+
+import math
+from collections.abc import Iterator, Sequence
+from statistics import fmean
+
+from attnlab.evaluation.held_out_text import SPLIT
+from attnlab.evaluation.metrics.bits_per_character import BITS_PER_CHARACTER as BITS
+from attnlab.report.ablation.entries import Ablation, Entry, logged
+from attnlab.report.document import Block, Heading, Sentences, Table
+from attnlab.report.tables import short
+
+NOTHING = "–"
+PERPLEXITY_KEY = f"{SPLIT}_perplexity"
+SAMPLES = 6
+SAMPLE_CHARACTERS = 160
+
+
+def ledger(ablation: Ablation) -> Table:
+    """Show what every condition scores, how it compares with the control, and what it costs."""
+    columns = [
+        *("condition", "seeds", "parameters", "train perplexity", "perplexity"),
+        *("bits per character (95 %)", f"to {ablation.control.name} (95 %)", "p"),
+        *("tokens/s", "MB", "sees the future"),
+    ]
+    return Table(columns, [_ledger_row(entry) for entry in ablation.entries])
+
+
+def _ledger_row(entry: Entry) -> list[str]:
+    pair, low, high = entry.pair, *entry.bits.interval
+    memory = entry.mean_examined("step_bytes")
+    return [
+        entry.name,
+        str(len(entry.runs)),
+        _count(entry.mean_examined("parameters")),
+        _number(entry.training_perplexity),
+        _number(entry.perplexity),
+        f"{entry.bits.score:.3f} ({low:.3f} – {high:.3f})",
+        _difference(entry),
+        NOTHING if pair is None else f"{pair.corrected_p:.2g}",
+        _count(entry.tokens_per_second),
+        _count(None if memory is None else memory / 1e6),
+        "no" if entry.leak_bits is None else f"yes: {entry.leak_bits:.2g} bits per token",
+    ]
+
+
+def _difference(entry: Entry) -> str:
+    if entry.pair is None:
+        return NOTHING
+    low, high = entry.pair.interval
+    return f"{entry.pair.difference:+.3f} ({low:+.3f} to {high:+.3f})"
+
+
+def mean_perplexities(entries: Sequence[Entry]) -> Table:
+    """Show perplexities averaged over the whole run, as the assignment's own table does."""
+    rows = []
+    for entry in entries:
+        train = [value for run in entry.runs for value in _perplexities(logged(run, "loss"))]
+        held_out = [value for run in entry.runs for value in logged(run, PERPLEXITY_KEY)]
+        rows.append([entry.name, *(_number(fmean(v) if v else None) for v in (train, held_out))])
+    return Table(["condition", "training perplexity, mean", "validation perplexity, mean"], rows)
+
+
+def leaks(ablation: Ablation) -> Iterator[Block]:
+    """Show what a leaking condition owes to the future, on the text and on coin flips."""
+    yield Heading("What leaks, and what is left without a future")
+    yield mean_perplexities(ablation.entries)
+    rows = []
+    for entry in ablation.entries:
+        again = [one["without_future"] for one in entry.examined if "without_future" in one]
+        trained, left = (
+            _number(fmean(one[how]["perplexity"] for one in again)) if again else NOTHING
+            for how in ("as_trained", "without_future")
+        )
+        leak = "0" if entry.leak_bits is None else f"{entry.leak_bits:.3g}"
+        rows.append([entry.name, leak, trained, left, *_coin_cells(ablation, entry.name)])
+    columns = ["condition", "leak (bits per token)", "perplexity, same windows"]
+    columns += ["perplexity without a future", "coins: bits per flip", "coins without a future"]
+    yield Table(columns, rows)
+    yield Sentences(
+        [
+            "Without a future: each token is predicted before the next one is written. A causal"
+            " model loses nothing by that, so it is not read again. A fair coin has 1 bit per"
+            " flip: whatever a model saves on new flips comes from the future."
+        ]
+    )
+
+
+def _coin_cells(ablation: Ablation, name: str) -> list[str]:
+    if name not in ablation.coins:
+        return [NOTHING, NOTHING]
+    run, examined = ablation.coins[name]
+    bits = run.record["scores"][SPLIT][BITS.name]
+    again = examined.get("without_future")
+    left = f"{again['without_future'][BITS.name]:.3f}" if again else NOTHING
+    return [f"{bits:.3f}", left]
+
+
+def weights_on_itself(entries: Sequence[Entry]) -> Table:
+    """Show how much attention tokens give to themselves."""
+    found = [(entry.name, entry.mean_examined("weight_on_itself")) for entry in entries]
+    rows = [[name, NOTHING if own is None else f"{own:.1%}"] for name, own in found]
+    return Table(["condition", "weight that a token gives to itself"], rows)
+
+
+def by_position(entries: Sequence[Entry]) -> Table:
+    """Show the perplexity of every stretch of positions."""
+    stretches = next(filter(None, map(Entry.by_position, entries)), [])
+    rows = []
+    for entry in entries:
+        means = [_number(one.perplexity) for one in entry.by_position()]
+        rows.append([entry.name, *(means or [NOTHING] * len(stretches))])
+    return Table(["condition", *(f"{one.first} – {one.last}" for one in stretches)], rows)
+
+
+def crossovers(ablation: Ablation) -> Iterator[Block]:
+    """Show from which length on a layer is cheaper than the control's."""
+    found = ablation.costs.get("crossover")
+    if not found:
+        return
+    longest = max(cost["length"] for cost in ablation.costs["costs"])
+    rows = [
+        [name, *(_length(at[what], longest) for what in ("seconds", "peak_bytes"))]
+        for name, at in found.items()
+    ]
+    yield Heading("From which length it is cheaper")
+    yield Table(["layer", "less time from (tokens)", "less memory from (tokens)"], rows)
+
+
+def samples(entries: Sequence[Entry]) -> Iterator[Block]:
+    """Show what the models write, and what is wrong with it."""
+    shown = [e for e in entries if any("sample" in one for one in e.examined)][:SAMPLES]
+    if not shown:
+        return
+    yield Heading("Samples")
+    yield Table(
+        ["condition", "sample", "what is wrong"],
+        [
+            [
+                entry.name,
+                short(" / ".join(entry.examined[0]["sample"].split("\n"))[:SAMPLE_CHARACTERS]),
+                entry.examined[0]["faults"]["sentence"],
+            ]
+            for entry in shown
+        ],
+    )
+
+
+def _perplexities(losses: Sequence[float]) -> list[float]:
+    return [math.exp(loss) for loss in losses]
+
+
+def _length(length: int | None, longest: int) -> str:
+    return f"not up to {longest:,}" if length is None else f"{length:,}"
+
+
+def _number(value: float | None) -> str:
+    return NOTHING if value is None else f"{value:.2f}"
+
+
+def _count(value: float | None) -> str:
+    return NOTHING if value is None else f"{value:,.0f}"
