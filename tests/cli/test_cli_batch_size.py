@@ -36,9 +36,9 @@ def test_it_is_planned_then_run_and_shown(attnlab: Attnlab, tmp_path: Path) -> N
 
     done = attnlab(*BATCH_SIZE)
     assert done.code == 0, done.err
-    assert "batch 32: 476.8 MiB, fits" in done.err
+    assert "batch 32: 500 MB, fits" in done.err
     shown = flowing(done.out)
-    assert "Largest batch size: 60 of up to 16 tokens, within 953.6 MiB; that is every" in shown
+    assert "Largest batch size: 60 of up to 16 tokens, within 1,000 MB; that is every" in shown
     assert "Trained in batches of 30, each in one piece: 2 steps per epoch." in shown
     assert "Did dev turn down?" in shown
     page = tmp_path / "runs" / "largest" / "report" / "report.html"

@@ -99,4 +99,4 @@ def test_a_killed_launcher_s_cells_are_left_to_their_workers(tmp_path: Path) -> 
     assert all(json.loads(path.read_text())["test"] == "not read" for path in records)
     assert json.loads((study / "chosen" / "record.json").read_text())["test"] == "evaluated once"
     assert not any(is_held(study / cell) for cell in CELLS)
-    first.wait()
+    first.communicate()

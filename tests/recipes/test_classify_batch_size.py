@@ -126,10 +126,10 @@ def test_what_fits_is_trained_with_and_nothing_is_tried_again(
     assert evaluated == [2, 4, 6, 8]
     assert train.record["test"] == "not read"
     table = next(b for b in BATCH_SIZE.summary(study.opened()) if isinstance(b, Table))
-    assert table.rows[0] == ["32", "30.5 MiB", "fits"]
-    assert table.rows[-1] == ["60", "57.2 MiB", "stopped above 42.9 MiB"]
+    assert table.rows[0] == ["32", "32 MB", "fits"]
+    assert table.rows[-1] == ["60", "60 MB", "stopped above 45 MB"]
     text = "\n".join(lines(study))
-    assert "Largest batch size: 42 of up to 16 tokens, within 42.9 MiB; the smallest that" in text
+    assert "Largest batch size: 42 of up to 16 tokens, within 45 MB; the smallest that" in text
     assert "does not fit is 46." in text
     assert report_on([study.path], as_markdown=False).exists()
     assert run_study(settings, tmp_path) == study
@@ -225,7 +225,7 @@ def test_a_plan_probes_as_well_and_leaves_nothing_behind(
     ("ended", "peak", "said"),
     [
         (Ended("p", 0, ""), 40, "fits"),
-        (Ended("p", 0, ""), 60, "more than 50 bytes"),
+        (Ended("p", 0, ""), 60, "more than 0 MB"),
         (Ended("p", -9, "the system killed it.", "memory"), 40, "out of memory: the system killed"),
         (Ended("p", 2, "too large.", "memory"), 0, "out of memory: too large."),
     ],
@@ -265,7 +265,7 @@ def test_a_real_probe_trains_in_another_process_and_is_ended_at_its_limit(
     assert 50 * MB < found["peak"] < 3_000 * MB
     assert not (fits.path / "trial").exists()
     too_large = probed(settings, tmp_path, 60 * MB).record["probe"]
-    assert (too_large["fits"], too_large["ended"]) == (False, "stopped above 57.2 MiB")
+    assert (too_large["fits"], too_large["ended"]) == (False, "stopped above 60 MB")
     assert too_large["peak"] > 60 * MB
 
 

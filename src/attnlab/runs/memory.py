@@ -37,6 +37,11 @@ def read_bytes(text: str) -> int:
     return n_bytes
 
 
+def written_megabytes(n_bytes: int) -> str:
+    """Write a number of bytes so that two of about a gigabyte differ."""
+    return f"{n_bytes / 10**6:,.0f} MB"
+
+
 def written_bytes(n_bytes: int) -> str:
     """Write a number of bytes in the unit that leaves less than 1024."""
     power = min((max(n_bytes, 1).bit_length() - 1) // 10, len(UNITS) - 1)

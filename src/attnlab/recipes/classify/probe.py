@@ -28,7 +28,7 @@ from attnlab.recipes.opening import run_without_training
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.runs.files import naming_the_path, replace_file
 from attnlab.runs.machine import free_memory_bytes
-from attnlab.runs.memory import written_bytes
+from attnlab.runs.memory import written_megabytes
 
 TWO_STEPS = "attnlab.recipes.classify.two_steps"
 FREE_SHARE = 0.9
@@ -64,7 +64,7 @@ def probe_line(probe: dict[str, Any]) -> str:
 
 def written_peak(probe: dict[str, Any]) -> str:
     """Write how much memory a probe held."""
-    return written_bytes(probe["peak"]) if probe["peak"] else "memory unknown"
+    return written_megabytes(probe["peak"]) if probe["peak"] else "memory unknown"
 
 
 @contextmanager
@@ -101,7 +101,7 @@ def _probed(settings: ProbeSettings, folder: Path) -> dict[str, Any]:
 
 def _how_it_ended(watched: Watched, peak: int, budget: int) -> str:
     """Say whether it fits, or how it did not; what says nothing about memory is an error."""
-    ended, most = watched.ended, written_bytes(budget)
+    ended, most = watched.ended, written_megabytes(budget)
     if watched.was_stopped:
         return f"stopped above {most}"
     if ended.code == 0:

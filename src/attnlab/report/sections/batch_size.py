@@ -10,7 +10,7 @@ from attnlab.report.sections import Section
 from attnlab.report.sections.one_run import curves
 from attnlab.report.tables import warnings_of
 from attnlab.runs.directory import Run
-from attnlab.runs.memory import written_bytes
+from attnlab.runs.memory import written_megabytes
 
 NOTHING = (
     "Nothing fits, not even a single text at a time, so the model scores 0 here. Choose a smaller"
@@ -47,7 +47,7 @@ def _probes_table(probes: Sequence[Run]) -> Table:
     rows = [
         [
             f"{probe['batch_size']:,}",
-            written_bytes(probe["peak"]) if probe["peak"] else "–",
+            written_megabytes(probe["peak"]) if probe["peak"] else "–",
             probe["ended"],
         ]
         for probe in found
@@ -69,7 +69,7 @@ def _largest(probes: Sequence[Run], trained: Run) -> Iterator[str]:
     )
     yield (
         f"Largest batch size: {largest['batch_size']:,} of up to {trained.setting('max_len')}"
-        f" tokens, within {written_bytes(largest['budget'])}; {above}."
+        f" tokens, within {written_megabytes(largest['budget'])}; {above}."
     )
     size, parts = trained.setting("batch_size"), trained.setting("training")["accumulate"]
     steps = trained.recorded("steps_per_epoch")
