@@ -14,9 +14,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from attnlab.config import flatten, to_dict
+from attnlab.console import Console
 from attnlab.evaluation.differing import IGNORED
 from attnlab.recipes.cells import Cell, threads_of_each
 from attnlab.recipes.jobs import find_job

@@ -13,10 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from attnlab.cluster.watched import end_with_starter
 from attnlab.config import resolve
+from attnlab.console import Console
 from attnlab.data.text_batches import TextRow
 from attnlab.guard import guarded
 from attnlab.models.classification import ASKED_AT_ONCE
