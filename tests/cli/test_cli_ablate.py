@@ -24,6 +24,7 @@ def test_a_topic_is_planned_without_a_trace(attnlab: Attnlab, tmp_path: Path) ->
     assert not (tmp_path / "runs").exists()
 
 
+@pytest.mark.slow
 def test_a_topic_is_run_shown_and_reported(attnlab: Attnlab, tmp_path: Path) -> None:
     (tmp_path / "prose.txt").write_text(TEXT)
     done = attnlab(*WORDS)

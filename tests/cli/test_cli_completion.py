@@ -29,7 +29,7 @@ printf '%s\\n' "${COMPREPLY[@]}"
         (["knowledge", "ask", "oth"], ["other"]),
         (["classify", "predict", "tiny-b"], ["tiny-b"]),
         (["runs", "show", "none"], [""]),
-        (["run", "classify-p"], ["classify-predict"]),
+        (["run", "classify-pre"], ["classify-predict"]),
         (["attention", "show", "dot"], ["dot_product"]),
     ],
     ids=lambda words: " ".join(words),

@@ -61,7 +61,7 @@ def steps_done(folder: Path) -> int:
     ("point", "processes"),
     [
         pytest.param("after step 9", 1, id="after a step, one process", marks=pytest.mark.slow),
-        pytest.param(HALF_WRITTEN, 1, id="half written, one process"),
+        pytest.param(HALF_WRITTEN, 1, id="half written, one process", marks=pytest.mark.slow),
         pytest.param(HALF_WRITTEN, 2, id="half written, two processes", marks=pytest.mark.slow),
         pytest.param("after step 9", 2, id="after a step, two processes", marks=pytest.mark.slow),
     ],

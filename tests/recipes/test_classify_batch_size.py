@@ -256,6 +256,7 @@ def probed(settings: BatchSizeSettings, folder: Path, memory: int) -> Run:
 
 
 @pytest.mark.skipif(peak_memory_bytes() is None, reason="this system does not say what is held")
+@pytest.mark.slow
 def test_a_real_probe_trains_in_another_process_and_is_ended_at_its_limit(
     settings: BatchSizeSettings, tmp_path: Path
 ) -> None:

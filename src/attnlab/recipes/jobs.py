@@ -80,6 +80,7 @@ _ALL = (
         f"{ATTENTION}.settings:AblateSettings",
         f"{ATTENTION}.ablate:ABLATE",
         f"{SECTIONS}.ablation:ABLATION",
+        is_study=True,
         next=("attnlab runs list {run}",),
     ),
     Job(
@@ -218,6 +219,7 @@ _ALL = (
         f"{CLASSIFY}.settings:BatchSizeSettings",
         f"{CLASSIFY}.batch_size:BATCH_SIZE",
         f"{SECTIONS}.batch_size:BATCH_SIZE",
+        is_study=True,
         next=("attnlab classify predict {asked} --text {words}", "attnlab runs list {run}"),
     ),
     Job(
