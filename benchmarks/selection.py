@@ -143,9 +143,9 @@ def last_train_accuracy(run: Run) -> float | None:
 
 
 def conditions_of(comparison: Comparison) -> dict[str, dict[str, Any]]:
-    """Return the score and interval of each condition."""
+    """Return the score and interval of each condition, by names that a page can refer to."""
     return {
-        one.name: {"value": one.score, "interval": list(one.interval)}
+        one.name.replace("-", "_"): {"value": one.score, "interval": list(one.interval)}
         for one in comparison.conditions
     }
 
