@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -80,23 +81,28 @@ def check_outcome(done: Outcome) -> None:
 @contextlib.contextmanager
 def changed(path: Path, content: bytes) -> Iterator[None]:
     """Let a file hold something else for a while."""
-    before = path.read_bytes()
+    before, stat = path.read_bytes(), path.stat()
     path.write_bytes(content)
     try:
         yield
     finally:
-        path.write_bytes(before)
+        _put_back(path, before, stat)
 
 
 @contextlib.contextmanager
 def gone(path: Path) -> Iterator[None]:
     """Let a file not be there for a while."""
-    before = path.read_bytes()
+    before, stat = path.read_bytes(), path.stat()
     path.unlink()
     try:
         yield
     finally:
-        path.write_bytes(before)
+        _put_back(path, before, stat)
+
+
+def _put_back(path: Path, content: bytes, stat: os.stat_result) -> None:
+    path.write_bytes(content)
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))  # runs are listed by their age
 
 
 def flipped(content: bytes, bit: int) -> bytes:
