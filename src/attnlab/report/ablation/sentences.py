@@ -49,6 +49,8 @@ def findings(ablation: Ablation) -> Iterator[str]:
     )
     for entry in ablation.others:
         yield _finding(entry, control)
+    if all(len(entry.runs) == 1 for entry in ablation.entries):
+        yield "With one seed per condition, p says nothing about what another seed would give."
     idle = [entry.name for entry in ablation.entries if entry.did_not_learn]
     if idle:
         yield f"Did not learn, no better than token frequencies: {', '.join(idle)}."

@@ -16,31 +16,44 @@ SAMPLES = 6
 SAMPLE_CHARACTERS = 160
 
 
-def ledger(ablation: Ablation) -> Table:
+def ledger(ablation: Ablation) -> Iterator[Block]:
     """Show what every condition scores, how it compares with the control, and what it costs."""
-    columns = [
-        *("condition", "seeds", "parameters", "train perplexity", "perplexity"),
-        *("bits per character (95 %)", f"to {ablation.control.name} (95 %)", "p"),
-        *("tokens/s", "MB", "sees the future"),
-    ]
-    return Table(columns, [_ledger_row(entry) for entry in ablation.entries])
+    yield Heading("Perplexity, and bits per character on held-out text")
+    columns = ["condition", "seeds", "training", "held-out", "bits per character (95 %)"]
+    yield Table(columns, [_score_row(entry) for entry in ablation.entries], one_line=True)
+    columns = ["condition", f"bits to {ablation.control.name} (95 %)", "p"]
+    columns += ["parameters", "tokens/s", "MB", "leak"]
+    yield Table(columns, [_cost_row(entry) for entry in ablation.entries], one_line=True)
+    yield Sentences(
+        [
+            "training: smoothed perplexity at the end. p: paired over seeds and windows, after"
+            " Holm's correction. MB: memory of a training step. leak: what the future is worth, in"
+            " bits per token; a model with any is not to be believed."
+        ]
+    )
 
 
-def _ledger_row(entry: Entry) -> list[str]:
-    pair, low, high = entry.pair, *entry.bits.interval
-    memory = entry.mean_examined("step_bytes")
+def _score_row(entry: Entry) -> list[str]:
+    low, high = entry.bits.interval
     return [
         entry.name,
         str(len(entry.runs)),
-        _count(entry.mean_examined("parameters")),
         _number(entry.training_perplexity),
         _number(entry.perplexity),
         f"{entry.bits.score:.3f} ({low:.3f} – {high:.3f})",
+    ]
+
+
+def _cost_row(entry: Entry) -> list[str]:
+    memory = entry.mean_examined("step_bytes")
+    return [
+        entry.name,
         _difference(entry),
-        NOTHING if pair is None else f"{pair.corrected_p:.2g}",
+        NOTHING if entry.pair is None else f"{entry.pair.corrected_p:.2g}",
+        _count(entry.mean_examined("parameters")),
         _count(entry.tokens_per_second),
         _count(None if memory is None else memory / 1e6),
-        "no" if entry.leak_bits is None else f"yes: {entry.leak_bits:.2g} bits per token",
+        "no" if entry.leak_bits is None else f"{entry.leak_bits:.2g}",
     ]
 
 

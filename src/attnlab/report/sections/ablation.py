@@ -23,7 +23,7 @@ def summary(runs: Sequence[Run], topic: Topic | None = None) -> Iterator[Block]:
     topic = topic or _only_topic(runs)
     ablation = _read(runs, topic)
     yield Sentences([sentences.computed_on(ablation)])
-    yield tables.ledger(ablation)
+    yield from tables.ledger(ablation)
     for name in topic.figures if topic else EVERYTHING:
         yield from _PARTS[name](ablation)
     yield Heading("What was found")
