@@ -21,6 +21,7 @@ STOPPED = {
     ("knowledge", "world"): ["--people", "-1"],
     ("classify", "label-budget"): ["--set", "nothing=here"],
     ("classify", "select"): ["--set", "nothing=here"],
+    ("classify", "batch-size"): ["--set", "nothing=here"],
     ("classify", "compare"): ["--set", "nothing=here"],
     ("assets", "get"): ["no_such_asset"],
     ("runs", "rm"): ["no_such_run"],
