@@ -30,11 +30,11 @@ from typing import Any
 import numpy as np
 
 ROWS, TOKENS, VOCABULARY = 32, 128, 256
-SIZES = {"course": (256, 8, 4), "bert-base": (768, 12, 12)}
+SIZES = {"course": (256, 8, 4), "bert_base": (768, 12, 12)}
 """Width, heads and layers: the knowledge course's model, and a GPT of the size of BERT-base."""
 BERT_VOCABULARY = 30522
 NODES = (1, 2, 4, 8, 16, 32, 64)
-NETWORKS = {"10 Gbit/s": (5e-5, 1.25e9), "100 Gbit/s": (5e-6, 1.25e10)}
+NETWORKS = {"10_gbit": (5e-5, 1.25e9), "100_gbit": (5e-6, 1.25e10)}
 """Latency in seconds and bytes per second of a message."""
 FLOAT32 = 4
 OVERLAP_FROM = 0.2
@@ -108,7 +108,7 @@ def measure(name: str, times: int) -> dict[str, Any]:
 
     torch.set_num_threads(1)
     width, heads, layers = SIZES[name]
-    vocabulary = BERT_VOCABULARY if name == "bert-base" else VOCABULARY
+    vocabulary = BERT_VOCABULARY if name == "bert_base" else VOCABULARY
     torch.manual_seed(0)
     model = GPT(vocabulary, TOKENS, **vars(ModelSettings(width, heads, layers)))
     optimizer = torch.optim.AdamW(model.parameters(), fused=True)
@@ -189,9 +189,9 @@ def predictions(cost: Cost) -> dict[str, Any]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, predict, compare."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--times", type=int, default=10, help="repetitions of each (default 10)")
+    parser.add_argument("--times", type=int, default=5, help="repetitions of each (default 5)")
     parser.add_argument("--save-every", type=int, default=200, help="steps between checkpoints")
-    parser.add_argument("--models", default="course,bert-base", help="of course, bert-base")
+    parser.add_argument("--models", default="course,bert_base", help="of course, bert_base")
     parser.add_argument("--measure", help=argparse.SUPPRESS)
     parser.add_argument("--to", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)

@@ -71,4 +71,5 @@ def fake_slurm(monkeypatch: pytest.MonkeyPatch) -> FakeSlurm:
     """Put the fake in the place of Slurm's commands."""
     fake = FakeSlurm()
     monkeypatch.setattr("attnlab.cluster.slurm._run", fake.run)
+    monkeypatch.setattr("attnlab.cluster.slurm.is_here", lambda: True)
     return fake

@@ -64,6 +64,21 @@ def test_what_is_finished_is_not_submitted(attnlab: Attnlab, fake_slurm: FakeSlu
     assert fake_slurm.asked == []
 
 
+def test_removing_a_run_removes_what_was_submitted_for_it_unless_a_job_waits(
+    attnlab: Attnlab, fake_slurm: FakeSlurm, tmp_path: Path, folder: Path
+) -> None:
+    attnlab(*SUBMIT)
+    assert attnlab(*HERE).code == 0
+    refused = attnlab("runs", "rm", "world", "--yes")
+    assert refused.code == 2
+    assert "job 1 of world is in the queue: `attnlab jobs cancel world` first." in refused.err
+    assert folder.exists()
+    fake_slurm.end()
+    assert attnlab("runs", "rm", "world", "--yes").code == 0
+    assert not folder.exists()
+    assert not (tmp_path / "runs" / "world").exists()
+
+
 def test_another_run_of_that_name_is_refused(attnlab: Attnlab, fake_slurm: FakeSlurm) -> None:
     attnlab(*HERE)
     done = attnlab(*SUBMIT, "--set", "people=30")

@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,14 +13,15 @@ from attnlab.cluster.submission import Submission
 from attnlab.config import resolve, to_yaml
 from attnlab.errors import HandedOver, RunError
 from attnlab.recipes.jobs import find_job
-from attnlab.runs.directory import RunPlace
+from attnlab.runs.directory import Run, RunPlace
 from attnlab.runs.lock import hold
 from attnlab.runs.study import Study
 from fake_slurm import FakeSlurm, fake_slurm
 from small_jobs import SETTINGS, write_inputs
 
 __all__ = ["fake_slurm"]
-JOB = "knowledge-demo"
+JOB, GRID = "knowledge-demo", "classify-select"
+STUDIES = {JOB: SETTINGS[JOB], GRID: replace(SETTINGS[GRID], lrs=(1e-3, 2e-3, 3e-3), epochs=(1,))}
 FIRST = ["world"]
 QUIET = Console(quiet=True)
 
@@ -35,21 +37,29 @@ def submission(
     monkeypatch.setenv("SLURM_JOB_ID", "")
     monkeypatch.setattr("attnlab.recipes.knowledge.language_model.LONGEST_ANSWER", 20)  # quicker
     write_inputs(tmp_path)
-    submission = Submission.of(tmp_path / "runs" / "study")
-    asked = SlurmSettings(cpus=2)
-    batch = submission.batch([submission.command(JOB, "--hand-out")], asked)
-    assert submission.launch(to_yaml(SETTINGS[JOB]), asked, batch) == "1"
-    assert fake_slurm.asked[-1][0] == "sbatch"
+    assert fake_slurm.jobs == []
+    return launched(tmp_path / "runs" / "study", JOB)
+
+
+def launched(path: Path, job: str) -> Submission:
+    """Submit a study."""
+    submission, asked = Submission.of(path), SlurmSettings(cpus=2)
+    batch = submission.batch([submission.command(job, "--hand-out")], asked)
+    assert submission.launch(to_yaml(STUDIES[job]), asked, batch) is not None
     return submission
 
 
-def plan(submission: Submission, at_once: int | None = None, job_id: str | None = None) -> Study:
+def plan(
+    submission: Submission, at_once: int | None = None, job_id: str | None = None, job: str = JOB
+) -> Study:
     """Do what the newest script does that is to plan the study."""
-    planners = [job["id"] for job in submission.submitted() if not job["cells"]]
+    planners = [one["id"] for one in submission.submitted() if not one["cells"]]
     os.environ["SLURM_JOB_ID"] = planners[-1] if job_id is None else job_id
-    place = RunPlace(submission.run.parent, "study")
-    settings = SETTINGS[JOB]
-    return find_job(JOB).run(settings, place=place, console=QUIET, parallel=at_once, hand_out=True)
+    place = RunPlace(submission.run.parent, submission.run.name)
+    study: Study = find_job(job).run(
+        STUDIES[job], place=place, console=QUIET, parallel=at_once, hand_out=True
+    )
+    return study
 
 
 def run_cells(submission: Submission, names: list[str]) -> None:
@@ -160,3 +170,37 @@ def test_a_cell_of_another_command_is_left_alone(submission: Submission) -> None
     ):
         plan(submission)
     assert cells_of(submission) == []
+
+
+def test_a_cell_that_failed_by_itself_is_a_result_and_the_grid_goes_on(
+    submission: Submission, fake_slurm: FakeSlurm
+) -> None:
+    grid = launched(submission.run.with_name("grid"), GRID)
+    with pytest.raises(HandedOver):
+        plan(grid, job=GRID)
+    (cells,) = cells_of(grid)
+    collapsed, killed, *others = cells
+    script = (grid.folder / "cells.sh").read_text()
+    note = grid.run / "cells" / f"{collapsed}.log.failure"
+    assert f"env ATTNLAB_FAILURE={note} " in script
+    note.write_text(json.dumps({"in_a_word": "nan", "message": "step 3: the loss is nan."}))
+    run_cells(grid, others)
+    fake_slurm.end()
+    array = grid.submitted()[1]["id"]
+    fake_slurm.jobs = [
+        replace(job, state="OUT_OF_MEMORY") if job.job_id == f"{array}_1" else job
+        for job in fake_slurm.jobs
+    ]
+    for _ in range(3):
+        try:
+            study = plan(grid, job=GRID)
+            break
+        except HandedOver:
+            run_cells(grid, cells_of(grid)[-1])
+            fake_slurm.end()
+    failures = {name: Run.open(grid.run / name).failure for name in (collapsed, killed)}
+    assert study.is_finished
+    assert {name: failure["kind"] for name, failure in failures.items() if failure} == {
+        collapsed: "nan",
+        killed: "memory",
+    }

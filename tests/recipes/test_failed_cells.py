@@ -1,6 +1,5 @@
 """Cells that fail by themselves: nan, memory; they are results, and the study goes on."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ from attnlab.errors import UserError, WriteError
 from attnlab.evaluation.failures import part_failed
 from attnlab.recipes import cells
 from attnlab.recipes.classify.settings import (
-    GRID_TRAINING,
     ClassifySettings,
     CompareSettings,
     SelectSettings,
@@ -24,25 +22,11 @@ from attnlab.report.sections.contestants import CONTESTANTS
 from attnlab.report.sections.selection import SELECTION
 from attnlab.runs.directory import RunPlace
 from attnlab.runs.study import Study
-from small_bert import write_reviews, write_small_bert
+from small_bert import write_small_bert
 
 QUIET = Console(quiet=True)
 TOO_HIGH = 1e6
 MIB = 2**20
-
-
-@pytest.fixture
-def base(tmp_path: Path) -> ClassifySettings:
-    data = write_reviews(tmp_path / "reviews")
-    return ClassifySettings(
-        model=str(write_small_bert(tmp_path / "bert")),
-        train=str(data / "train.csv"),
-        dev=str(data / "dev.csv"),
-        test=str(data / "test.csv"),
-        max_len=16,
-        batch_size=20,
-        training=replace(GRID_TRAINING, threads=1),
-    )
 
 
 def study_of(job: str, settings: Any, folder: Path, **more: Any) -> Study:

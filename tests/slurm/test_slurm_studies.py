@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from cluster import Cluster
+from small_jobs import SMALL_DEMO
 
 pytestmark = pytest.mark.slurm
 
@@ -76,16 +77,19 @@ def test_nine_cells_with_one_killed_and_two_launchers_at_once_are_run_once_each(
     assert len({json.dumps(one, sort_keys=True) for one in settings}) == 9
 
 
+def test_a_cell_that_collapses_is_a_result_and_the_grid_goes_on(cluster: Cluster) -> None:
+    too_high = ["--lr", "1e6,1e-3", "--epochs", "6", "--seeds", "1"]
+    cluster.submit(select(cluster), *too_high, "--name", "collapsing")
+    assert cluster.wait("collapsing") == "collapsing is finished\n"
+    said = cluster.attnlab("jobs", "logs", "collapsing")
+    assert "nan" in said
+    record = cluster.folder / "runs" / "collapsing" / "lr-1e6-seed-0" / "record.json"
+    assert json.loads(record.read_text())["failed"]["kind"] == "nan"
+
+
 def test_cells_that_need_others_wait_for_them(cluster: Cluster) -> None:
-    sets = {
-        "world": "{people: 10, biographies: 2}",
-        "model": "{d_model: 12, n_heads: 3, n_layers: 1}",
-        "questions_length": "1 step",
-        "training.length": "2 steps",
-        "training.threads": "1",
-    }
     words = ["knowledge", "demo", "--name", "demo"]
-    words += [f"--set={key}={value}" for key, value in sets.items()]
+    words += [f"--set={key}={value}" for key, value in SMALL_DEMO.items()]
     cluster.submit(words)
     assert cluster.wait("demo") == "demo is finished\n"
     ledger = cluster.folder / "runs" / ".jobs" / "demo" / "submitted.jsonl"

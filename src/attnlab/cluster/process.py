@@ -50,7 +50,7 @@ class Started:
         stdin: int = subprocess.DEVNULL,
     ) -> "Started":
         """Start a command; what it prints goes to the end of ``log``."""
-        failure = _failure_file(log)
+        failure = failure_file(log)
         failure.unlink(missing_ok=True)
         with log.open("ab") as file:
             process = subprocess.Popen(
@@ -71,11 +71,9 @@ class Started:
             self.process.stdin.close()
         if code == -signal.SIGKILL and self._is_out_of_memory():
             return Ended(self.name, code, KILLED, MEMORY)
-        failure = _failure_file(self.log)
-        noted = json.loads(failure.read_text(encoding="utf-8")) if failure.exists() else {}
-        failure.unlink(missing_ok=True)
-        said = noted.get("message") or last_line(self.log)
-        return Ended(self.name, code, said, noted.get("in_a_word", "") if code else "")
+        in_a_word, message = noted_failure(self.log)
+        said = message or last_line(self.log)
+        return Ended(self.name, code, said, in_a_word if code else "")
 
     def _is_out_of_memory(self) -> bool:
         """Say whether the system has killed processes for want of memory meanwhile."""
@@ -83,8 +81,17 @@ class Started:
         return now is not None and self.memory_kills is not None and now > self.memory_kills
 
 
-def _failure_file(log: Path) -> Path:
+def failure_file(log: Path) -> Path:
+    """Return where a process with this log notes how it failed."""
     return log.with_name(f"{log.name}.failure")
+
+
+def noted_failure(log: Path) -> tuple[str, str]:
+    """Take what a process has noted of its failure: in a word and in full, empty if nothing."""
+    file = failure_file(log)
+    noted = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    file.unlink(missing_ok=True)
+    return noted.get("in_a_word", ""), noted.get("message", "")
 
 
 def last_line(log: Path) -> str:

@@ -1,6 +1,7 @@
 """Slurm's own commands: submit a script, look at the queue, cancel. Their words become ours."""
 
 import os
+import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,9 +12,11 @@ from attnlab.errors import RunError, UserError
 
 PATIENCE = 60
 """Seconds that a command of Slurm's may take."""
+OUT_OF_MEMORY = "OUT_OF_MEMORY"
+"""The state of a job that Slurm has killed for want of memory."""
 OVER = {
     *("COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL"),
-    *("DEADLINE", "OUT_OF_MEMORY", "REVOKED", "SPECIAL_EXIT"),
+    *("DEADLINE", OUT_OF_MEMORY, "REVOKED", "SPECIAL_EXIT"),
 }
 """States of a job that has ended for good."""
 FIELDS = {"JobArrayID": 60, "State": 30, "RestartCnt": 12, "Reason": 60, "Name": 300}
@@ -46,6 +49,11 @@ class QueuedJob:
     def is_over(self) -> bool:
         """Whether it has ended for good."""
         return self.state in OVER
+
+
+def is_here() -> bool:
+    """Say whether this machine has Slurm's commands."""
+    return shutil.which("squeue") is not None
 
 
 def submit(script: Path, *, after: Sequence[str] = ()) -> str:

@@ -23,8 +23,9 @@ from attnlab.cluster.script import Batch, script_of
 from attnlab.cluster.settings import SlurmSettings
 from attnlab.cluster.slurm import QueuedJob
 from attnlab.config import resolve, to_yaml
+from attnlab.errors import UserError
 from attnlab.runs.files import naming_the_path, read_json_lines, replace_file
-from attnlab.runs.folders import folders_in
+from attnlab.runs.folders import folders_in, remove_folder
 from attnlab.runs.lock import our_turn
 from attnlab.runs.shapes import check_shape
 
@@ -100,6 +101,20 @@ class Submission:
         if not self.submitted():
             return []
         return [job for job in self.queued(slurm.queue()) if not job.is_over]
+
+    def check_removable(self) -> None:
+        """Refuse if one of its jobs waits or runs; where there is no Slurm, none can."""
+        if slurm.is_here() and (jobs := self.alive()):
+            name = self.run.name
+            raise UserError(
+                f"job {jobs[0].job_id} of {name} is in the queue: `attnlab jobs cancel {name}`"
+                " first."
+            )
+
+    def remove(self) -> None:
+        """Remove its scripts and logs, if anything was submitted."""
+        if self.folder.exists():
+            remove_folder(self.folder)
 
     def log(self, job: Submitted, task: int = 0) -> Path:
         """Return where a job, or a task of an array, has its log."""

@@ -13,18 +13,26 @@ from pathlib import Path
 
 from rich.console import Console
 
-from attnlab.cluster.process import last_line
-from attnlab.cluster.submission import Submission
+from attnlab.cluster import slurm
+from attnlab.cluster.process import MEMORY, failure_file, last_line, noted_failure
+from attnlab.cluster.submission import Submission, Submitted
+from attnlab.environment import FAILURE
 from attnlab.errors import HandedOver, RunError
 from attnlab.recipes.cells import Cell, Here, Work, command_of
 from attnlab.runs.directory import RECORD, Run
 from attnlab.runs.lock import is_held
+from attnlab.runs.study import CELLS
 
 
 @contextmanager
-def handing_out(folder: Path, at_once: int | None, console: Console) -> Iterator[Work]:
-    """Return what submits the cells of the study in a folder, so many to run at a time."""
-    yield OnSlurm(Here(folder, console), at_once or 0)
+def handing_out(
+    folder: Path, at_once: int | None, console: Console, *, goes_on: bool = False
+) -> Iterator[Work]:
+    """Return what submits the cells of the study in a folder, so many to run at a time.
+
+    With ``goes_on``, a cell that fails by itself is a result, and the others are run.
+    """
+    yield OnSlurm(Here(folder, console, goes_on=goes_on), at_once or 0)
 
 
 @dataclass
@@ -46,6 +54,8 @@ class OnSlurm:
             return self.here(done)  # which looks whether it is what these settings come to
         arrays, planners = self._in_the_queue()
         if not arrays:
+            if failed := self._failed(waiting):
+                return failed
             self._refuse_others_and_failed(waiting)
             arrays = [self._submit(waiting)]
         planners = planners or [self.submission.submit_again(arrays)]
@@ -65,19 +75,46 @@ class OnSlurm:
         arrays = [job["id"] for job in jobs if job["cells"]]
         return arrays, [job["id"] for job in jobs if not job["cells"]]
 
+    def _log(self, cell: Cell) -> Path:
+        """Return what the note of a cell's failure is named after; Slurm has the log itself."""
+        return self.here.folder / CELLS / f"{cell.name}.log"
+
+    def _tasks(self) -> dict[str, tuple[Submitted, int]]:
+        """Return in which array each cell was submitted last, and as which task."""
+        return {
+            name: (job, task)
+            for job in self.submission.since_launch()
+            for task, name in enumerate(job["cells"])
+        }
+
+    def _failed(self, waiting: Iterable[Cell]) -> dict[str, Run]:
+        """Write down what failed by itself, if that is a result."""
+        if not self.here.goes_on:
+            return {}
+        states = {job.job_id: job.state for job in self.submission.queued(slurm.queue())}
+        tasks = {name: f"{job['id']}_{task}" for name, (job, task) in self._tasks().items()}
+        found = {}
+        for cell in waiting:
+            word, message = noted_failure(self._log(cell))
+            if states.get(tasks.get(cell.name, "")) == slurm.OUT_OF_MEMORY:
+                word, message = MEMORY, "Slurm killed it: it needed more memory than it asked for."
+            if word:
+                found[cell.name] = self.here.failed(cell, word, message)
+        return found
+
     def _submit(self, cells: Sequence[Cell]) -> str:
-        commands = [command_of(cell, self.here.folder) for cell in cells]
+        commands = []
+        for cell in cells:
+            note = failure_file(self._log(cell))
+            note.unlink(missing_ok=True)
+            commands.append(["env", f"{FAILURE}={note}", *command_of(cell, self.here.folder)])
         asked = self.submission.settings()
         batch = self.submission.array(commands, asked, at_once=self.at_once)
         return self.submission.submit_cells([cell.name for cell in cells], batch)
 
     def _refuse_others_and_failed(self, waiting: Iterable[Cell]) -> None:
         """Stop at a cell that some other command works on, or that has ended without a result."""
-        logs = {
-            name: self.submission.log(job, task)
-            for job in self.submission.since_launch()
-            for task, name in enumerate(job["cells"])
-        }
+        logs = {name: self.submission.log(*where) for name, where in self._tasks().items()}
         for cell in waiting:
             if is_held(self._folder(cell)):
                 raise RunError(

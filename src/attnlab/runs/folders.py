@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from attnlab.errors import UserError, did_you_mean
+from attnlab.errors import NotFoundError, UserError, did_you_mean
 from attnlab.runs.files import naming_the_path, replace_file, to_json
 from attnlab.runs.lock import LOCK, hold
 from attnlab.runs.references import absolute_path
@@ -53,9 +53,9 @@ def folders_in(root: Path) -> list[Path]:
     return sorted(p for p in root.iterdir() if p.is_dir() and not p.name.startswith("."))
 
 
-def no_such_run(name: str, root: Path, known: Iterable[str]) -> UserError:
+def no_such_run(name: str, root: Path, known: Iterable[str]) -> NotFoundError:
     """Build the error for a run that is not there."""
-    return UserError(
+    return NotFoundError(
         f"there is no run {name!r} in {root}.{did_you_mean(name, known)} `attnlab runs list` lists"
         " the existing ones."
     )
