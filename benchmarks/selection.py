@@ -1,6 +1,8 @@
 """What `classify select` and `classify compare` find on real data.
 
     python benchmarks/selection.py boolq          # the document's 3 × 3 grid, 2,000 rows, MiniLM
+    python benchmarks/selection.py batch          # its 30 epochs: does dev turn down?
+    python benchmarks/selection.py overfit        # ten questions learned by heart
     ATTNLAB_DATA=… python benchmarks/selection.py sst2 yelp      # rate × batch × epochs, reduced
     ATTNLAB_DATA=… python benchmarks/selection.py optimizers     # as given, and each at its best
     ATTNLAB_DATA=… python benchmarks/selection.py models         # three pretrained, three random
@@ -19,9 +21,17 @@ from typing import Any
 from rich.console import Console
 
 from attnlab.assets.catalogue import DEFAULT_MODEL
+from attnlab.cli.classify import BY_HEART_LENGTH
 from attnlab.evaluation.comparison import Comparison, compare
 from attnlab.evaluation.selection import select_best
-from attnlab.recipes.classify.settings import ClassifySettings, CompareSettings, SelectSettings
+from attnlab.evaluation.turning import turn_of
+from attnlab.recipes.classify.batch_size import LAST_EPOCH, TRAIN
+from attnlab.recipes.classify.settings import (
+    BatchSizeSettings,
+    ClassifySettings,
+    CompareSettings,
+    SelectSettings,
+)
 from attnlab.recipes.jobs import find_job
 from attnlab.report.epochs import epochs_of
 from attnlab.runs.directory import Run, RunPlace
@@ -54,6 +64,12 @@ def select_on_boolq() -> SelectSettings:
     """Return the document's grid: three rates and three numbers of epochs."""
     base = replace(SelectSettings().base, train="boolq", labels=FEW, max_len=128)
     return SelectSettings(lrs=(1e-4, 5e-4, 1e-3), epochs=(5, 7, 9), base=base)
+
+
+def batch_size_on_boolq() -> BatchSizeSettings:
+    """Return the document's 30 epochs, with what fits into 2 GB."""
+    base = replace(BatchSizeSettings().base, train="boolq", labels=FEW, max_len=128)
+    return BatchSizeSettings(memory="2GB", effective_batch=64, epochs=30, base=base)
 
 
 def select_on_sst2() -> SelectSettings:
@@ -135,6 +151,39 @@ def write_comparison(name: str, settings: CompareSettings, console: Console) -> 
     write(f"comparison_{name}", f"sst2 test accuracy of the best of {name}", score, details, runs)
 
 
+def write_turn(settings: BatchSizeSettings, console: Console) -> None:
+    """Find the largest batch and train on; write down whether and when dev turned down."""
+    study = run_study("classify-batch-size", settings, "batch", console)
+    runs = {run.name: run for run in study.opened()}
+    trained, last = runs[TRAIN], runs.get(LAST_EPOCH)
+    epochs = epochs_of(trained.metrics(), trained.record["steps_per_epoch"])
+    turn = turn_of(trained, last, epochs=len(epochs))
+    probes = [run.record["probe"] for run in runs.values() if "probe" in run.record]
+    details = {
+        "largest_batch": max(probe["batch_size"] for probe in probes if probe["fits"]),
+        "verdict": turn.verdict,
+        "best_epoch": trained.record["best_step"] // trained.record["steps_per_epoch"],
+        "last_epoch": {"value": turn.last.score, "interval": list(turn.last.interval)},
+        "p": turn.p_value,
+        "n_dev": turn.n,
+        "epochs": [one.values for one in epochs],
+    }
+    score = {"value": turn.best.score, "interval": turn.best.interval}
+    write(
+        "boolq_30_epochs", "boolq dev accuracy of the best of 30 epochs", score, details, [trained]
+    )
+
+
+def write_overfit(console: Console) -> None:
+    """Learn ten questions by heart; write down how many were right in the end."""
+    base = ClassifySettings()
+    training = replace(base.training, length=BY_HEART_LENGTH)
+    settings = replace(base, train="boolq", max_len=128, overfit=10, training=training)
+    run = find_job("classify-train").run(settings, place=RunPlace(RUNS, "overfit"), console=console)
+    score = run.record["scores"]["dev"]
+    write("boolq_overfit", "ten boolq questions, asked after learning them", score, {}, [run])
+
+
 def last_train_accuracy(run: Run) -> float | None:
     """Return the accuracy on the training rows in the last epoch, before each was learned from."""
     trained = Run.open(Path(run.setting("resume_from")))  # the chosen run read test and no more
@@ -169,6 +218,8 @@ def write(
 
 WHAT: dict[str, Callable[[Console], None]] = {
     "boolq": lambda console: write_selection("boolq", select_on_boolq(), console),
+    "batch": lambda console: write_turn(batch_size_on_boolq(), console),
+    "overfit": write_overfit,
     "sst2": lambda console: write_selection("sst2", select_on_sst2(), console),
     "yelp": lambda console: write_selection("yelp", select_on_yelp(), console),
     "optimizers": lambda console: (
