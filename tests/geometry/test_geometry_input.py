@@ -1,6 +1,7 @@
 """Bad input is one clear sentence; subspaces and small settings are checked where they enter."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,9 @@ import pytest
 
 from attnlab.errors import UserError
 from attnlab.geometry.examples import EXAMPLES, cse517, example
+from attnlab.geometry.explain.answer import Request
+from attnlab.geometry.explain.heads import explain_heads
+from attnlab.geometry.explain.weights import explain_weights
 from attnlab.geometry.instance import make_instance, vector
 from attnlab.geometry.kqv import construction, rate_in_beta
 from attnlab.geometry.noise import noisy_heads
@@ -44,6 +48,14 @@ def test_bad_keys_and_values_are_refused(keys: Any, values: Any, problem: str) -
 def test_a_table_with_a_third_level_is_refused() -> None:
     with pytest.raises(UserError, match="keys has 3 levels of lists: 2 are allowed"):
         make_instance([[[1.0]], [[2.0]]])
+
+
+def test_a_coordinate_whose_square_would_vanish_is_0() -> None:
+    keys = [[1e-300, -1e6], [0.0, 1e6]]
+    instance = make_instance(keys)
+    assert instance.keys.tolist() == [[0, -1e6], [0, 1e6]]
+    found = explain_weights(instance, average(2, [0, 1]), request=Request())
+    assert found.verdict == "exact"
 
 
 def test_without_values_the_output_is_the_weights() -> None:
@@ -141,6 +153,14 @@ class TestSubspaces:
             extraction(np.zeros((1, 5)), self.B)
         with pytest.raises(UserError, match="a share of 0 leaves nothing"):
             extraction(self.A, self.B, share=0)
+
+
+def test_draws_that_are_all_left_out_have_no_deviation() -> None:
+    drawn = noisy_heads(n_tokens=3, draws=2)
+    ignored = replace(drawn, ignored=np.array([True, True]))
+    assert math.isnan(ignored.deviation(1, without_ignored=True))
+    assert ignored.deviation(1) == drawn.deviation(1)
+    assert "nan" in str(explain_heads(ignored, drawn).parts[1])
 
 
 def test_settings_that_cannot_be_are_refused() -> None:

@@ -12,12 +12,18 @@ from attnlab.geometry.scale import Ray, error_curve
 from attnlab.geometry.targets import average, select
 from attnlab.geometry.words import (
     combination,
+    exponential,
     listed,
     number,
     proof,
     target_words,
     vector,
 )
+
+
+def test_a_power_of_e_is_written_however_large_it_is() -> None:
+    assert exponential(math.log(3.26)) == "3.26"
+    assert exponential(1e6 * math.log(10)) == "10^1e+06"
 
 
 def test_a_vector_can_be_given_back() -> None:

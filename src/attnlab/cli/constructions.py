@@ -33,11 +33,12 @@ def heads(
     Keys that are all equally noisy, then one that also varies in length: one head then fails to
     average two values, two heads do not. The figure shows that key and the weight on its value.
     """
-    from attnlab.geometry.explain.heads import explain_heads
-    from attnlab.geometry.noise import noisy_heads
+    from attnlab.recipes.attention import solve
 
-    draw = partial(noisy_heads, n_tokens=tokens, beta=beta, alpha=alpha, draws=draws, seed=seed)
-    return explain_heads(draw(length_variance=length_variance), draw(length_variance=0.0))
+    return solve.heads(
+        n_tokens=tokens, beta=beta, alpha=alpha, length_variance=length_variance,
+        draws=draws, seed=seed,
+    )  # fmt: skip
 
 
 @app.command(epilog="Example: attnlab attention solve kqv --beta 3 --query-matrix q.csv")

@@ -15,7 +15,7 @@ from jaxtyping import Float
 from attnlab.errors import UserError
 from attnlab.geometry.diagnosis import Diagnosis, diagnose
 from attnlab.geometry.expressions import Value, as_rows, evaluate, names_of, vector_of
-from attnlab.geometry.instance import Instance, weights_of
+from attnlab.geometry.instance import Instance, shows_weights, weights_of
 from attnlab.geometry.repair import repair_key, with_key
 from attnlab.geometry.scale import Ray, follow_multiples
 from attnlab.geometry.shapes import Vector
@@ -157,7 +157,6 @@ def random_instances(
     family: str, like: Instance, *, draws: int, seed: int = 0
 ) -> Iterator[Instance]:
     """Draw keys and values of the same shapes; values that show the weights still do."""
-    shows_weights = np.array_equal(like.values, np.eye(like.n_tokens))
     for draw in range(draws):
         generator = np.random.default_rng([seed, list(FAMILIES).index(family), draw])
         keys = generator.normal(size=like.keys.shape)
@@ -166,7 +165,7 @@ def random_instances(
         elif family == "orthonormal":
             keys = np.linalg.qr(keys.T)[0].T
         values = generator.normal(size=like.values.shape)
-        yield Instance(keys, like.values if shows_weights else values)
+        yield Instance(keys, like.values if shows_weights(like) else values)
 
 
 def _trials(text: str, family: str, instances: Iterable[Instance], *, task: Exercise) -> Trials:

@@ -19,7 +19,7 @@ def cse517() -> Instance:
 
 
 def argmax() -> Instance:
-    """*boolq*: four whole-numbered keys and values, met by the query ``ARGMAX_QUERY``."""
+    """*boolq*: four whole-numbered keys and values, met by the query (-2, 1, 1)."""
     return make_instance(
         [[0, 1, 2], [1, 1, 2], [-1, 1, -2], [0, -1, -2]],
         [[3, 2, -4], [3, -2, 4], [3, 2, 0], [3, 2, 4]],

@@ -14,8 +14,8 @@ from scipy.special import softmax
 from attnlab.errors import UserError
 from attnlab.geometry.shapes import Keys, Output, Values, Vector, Weights
 
-LARGEST = 1e100
-"""Beyond it, products of coordinates overflow."""
+LARGEST, SMALLEST = 1e100, 1e-100
+"""Beyond them, products of coordinates overflow, or become 0; what is smaller is read as 0."""
 REAL = "biuf"
 """What numpy calls the kinds of numbers that a float holds; of complex ones it would drop half."""
 
@@ -45,6 +45,11 @@ def make_instance(keys: Any, values: Any | None = None, *, name: str = "") -> In
             " Give both the same number of rows."
         )
     return Instance(k, v, name)
+
+
+def shows_weights(instance: Instance) -> bool:
+    """Whether the values are such that the output is the weights, as it is without values."""
+    return np.array_equal(instance.values, np.eye(instance.n_tokens))
 
 
 def matrix(rows: Any, name: str) -> Keys:
@@ -92,7 +97,7 @@ def _numbers(source: Any, name: str, *, ndim: int) -> Float[np.ndarray, "..."]:
             f"{name}{place} = {array[tuple(bad[0])]} is not possible: only numbers from"
             f" -{LARGEST:g} to {LARGEST:g} are allowed."
         )
-    return array
+    return np.where(np.abs(array) < SMALLEST, 0.0, array)
 
 
 def weights_of(keys: Keys, query: Vector) -> Weights:

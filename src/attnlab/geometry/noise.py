@@ -36,8 +36,10 @@ class NoisyHeads:
     length_variance: float
 
     def deviation(self, heads: int, *, without_ignored: bool = False) -> float:
-        """Give the standard deviation of the weight on v_a with one head or with two."""
+        """Give the standard deviation of the weight on v_a; NaN if every draw is left out."""
         weights = self.weight_on_a(heads)[~self.ignored if without_ignored else slice(None)]
+        if not len(weights):
+            return math.nan
         return float(weights.std()) if np.ptp(weights) else 0.0  # equal weights: no rounding
 
     def weight_on_a(self, heads: int) -> Float[np.ndarray, "N"]:

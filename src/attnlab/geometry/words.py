@@ -10,6 +10,8 @@ from attnlab.geometry.certificates import Certificate
 
 MOST_NUMBERS = 12
 """A longer vector is cut on a terminal; JSON has it whole."""
+LARGEST_EXPONENT = 700
+"""e to this power is near the largest float."""
 TINY = 1e-12
 """Smaller shares are rounding, and left out of a sentence."""
 
@@ -19,6 +21,13 @@ def number(value: float, digits: int = 4) -> str:
     if value and abs(value) < TINY:
         return f"{value:.1e}"
     return f"{value:.{digits}g}"
+
+
+def exponential(exponent: float) -> str:
+    """Write e^exponent; a number that would be too large is written as a power of ten."""
+    if exponent < LARGEST_EXPONENT:
+        return number(math.exp(exponent), 3)
+    return f"10^{number(exponent / math.log(10), 3)}"
 
 
 def vector(numbers: np.ndarray, digits: int = 4) -> str:

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
+from attnlab.report.curve_series import MOST_POINTS, logged_points, panel_keys, split_of
 from attnlab.report.figures import (
     COLORS,
     INK,
@@ -25,7 +26,6 @@ from attnlab.report.figures import (
 
 Series = Mapping[tuple[str, str], Float[np.ndarray, "N 2"]]
 """By run and logged key: the step (or epoch) and the value there."""
-MOST_POINTS = 400
 FEW_POINTS = 20
 MOST_LABELLED = 12
 MARKERS = ("o", "s", "^", "D")
@@ -40,7 +40,7 @@ class Look(NamedTuple):
 
 def curves(runs: Mapping[str, Sequence[Mapping[str, Any]]], *, per_epoch: float | None) -> Figure:
     """Draw the training loss, and loss and accuracy on train and dev, over epochs (or steps)."""
-    panels = _panels({key for lines in runs.values() for line in lines for key in line})
+    panels = panel_keys({key for lines in runs.values() for line in lines for key in line})
     logged = [name for name, lines in runs.items() if lines]
     # more runs than colours: the next ones have another marker
     looks = dict(zip(logged, (Look(c, m) for m in cycle(MARKERS) for c in COLORS), strict=False))
@@ -52,7 +52,9 @@ def curves(runs: Mapping[str, Sequence[Mapping[str, Any]]], *, per_epoch: float 
         axes = figure.subplots(1, len(panels), squeeze=False)[0]
         for axis, (title, keys) in zip(axes, panels.items(), strict=True):
             series = {
-                (name, key): _points(runs[name], key, per_epoch) for name in looks for key in keys
+                (name, key): np.array(logged_points(runs[name], key, per_epoch or 1), dtype=float)
+                for name in looks
+                for key in keys
             }
             series = {key: points for key, points in series.items() if len(points)}
             if all(len(points) == 1 for points in series.values()):
@@ -70,37 +72,6 @@ def curves(runs: Mapping[str, Sequence[Mapping[str, Any]]], *, per_epoch: float 
     return figure
 
 
-def _panels(logged: set[str]) -> dict[str, list[str]]:
-    """Return the logged keys that each panel shows, by its title."""
-    losses, accuracies = (
-        sorted(key for key in logged if key.endswith(ending)) for ending in ("_loss", "_accuracy")
-    )
-    panels = {
-        "Training loss (nats)": ["loss"],
-        f"Loss{_where(losses)} (nats)": losses,
-        f"Accuracy{_where(accuracies)} (%)": accuracies,
-    }
-    return {title: keys for title, keys in panels.items() if keys}
-
-
-def _where(keys: Sequence[str]) -> str:
-    """Name the split of a panel that shows only one; of several, its legend names each."""
-    return f" on {_split(keys[0])}" if len(keys) == 1 else ""
-
-
-def _points(
-    lines: Sequence[Mapping[str, Any]], key: str, per_epoch: float | None
-) -> Float[np.ndarray, "N 2"]:
-    """Return where a quantity was logged and its value; accuracies in percent."""
-    unit = 100 if key.endswith("_accuracy") else 1
-    rows = [
-        (line["step"] / (per_epoch or 1), unit * line[key])
-        for line in lines
-        if isinstance(line.get(key), int | float)
-    ]
-    return np.array(rows, dtype=float).reshape(-1, 2)
-
-
 def _draw_lines(axis: Axes, series: Series, looks: Mapping[str, Look]) -> None:
     """Draw one line per run and key; a long log is averaged down to a few hundred points."""
     strokes: dict[str, Any] = dict(
@@ -115,7 +86,7 @@ def _draw_lines(axis: Axes, series: Series, looks: Mapping[str, Look]) -> None:
         axis.plot(x, y, color=look.color, linestyle=strokes[key], marker=marker, markevery=every)
     if len(strokes) > 1:
         lines = [Line2D([], [], color=INK, linestyle=stroke) for stroke in strokes.values()]
-        axis.legend(lines, [_split(key) for key in strokes])
+        axis.legend(lines, [split_of(key) for key in strokes])
     axis.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
     axis.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     axis.set_xlim(left=0)
@@ -140,7 +111,7 @@ def _draw_single_values(axis: Axes, series: Series, looks: Mapping[str, Look]) -
                 ha="center",
                 va="bottom",
             )
-    axis.set_xticks(range(len(splits)), [_split(key) for key in splits])
+    axis.set_xticks(range(len(splits)), [split_of(key) for key in splits])
     axis.set_xlim(-0.6, len(splits) - 0.4)
     axis.grid(axis="x", visible=False)
     in_percent = all(key.endswith("_accuracy") for key in splits)
@@ -148,7 +119,3 @@ def _draw_single_values(axis: Axes, series: Series, looks: Mapping[str, Look]) -
     axis.set_ylim(-0.02 * highest, 1.35 * highest)  # room for the numbers above the points
     if in_percent:
         axis.set_yticks(range(0, 101, 20))
-
-
-def _split(key: str) -> str:
-    return key.rpartition("_")[0].replace("_", " ") or "train"

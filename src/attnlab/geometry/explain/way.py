@@ -1,11 +1,9 @@
 """What several questions show: the query that comes near enough, and the keys and values."""
 
-import numpy as np
-
 from attnlab.geometry.explanation import Explanation, Part, Table
 from attnlab.geometry.instance import Instance
 from attnlab.geometry.weights import Reached, WeightSolution
-from attnlab.geometry.words import number, vector
+from attnlab.geometry.words import exponential, number, vector
 
 OURS = "our query"
 """Its name in figures."""
@@ -15,7 +13,7 @@ def way_parts(solution: WeightSolution, reached: Reached) -> list[Part]:
     """Say along which path the weights are reached, and what they are at its end."""
     path, facts = solution.path, {}
     if solution.verdict == "limit" and path is not None:
-        factor = number(float(np.exp(path.margin)), 3)
+        factor = exponential(path.margin)
         facts = {
             "q₀": vector(path.start, 6),
             "u": f"{vector(path.direction, 6)}, which scores the wanted keys {number(path.margin)}"

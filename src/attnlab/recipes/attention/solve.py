@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +12,14 @@ from attnlab.errors import UserError
 from attnlab.geometry.examples import ARGMAX_QUERY, BASIS_A, BASIS_B, example
 from attnlab.geometry.explain.answer import Request
 from attnlab.geometry.explain.argmax import explain_argmax
+from attnlab.geometry.explain.heads import explain_heads
 from attnlab.geometry.explain.kqv import explain_kqv
 from attnlab.geometry.explain.subspaces import explain_subspaces
 from attnlab.geometry.explanation import Explanation
 from attnlab.geometry.expressions import names_of, vector_of
 from attnlab.geometry.instance import Instance, make_instance
 from attnlab.geometry.kqv import Matrices, construction
+from attnlab.geometry.noise import noisy_heads
 
 
 def load(
@@ -56,6 +59,14 @@ def argmax(instance: Instance, query: str | None, *, is_default: bool) -> Explan
     width, names = instance.keys.shape[1], names_of(instance)
     text = query or ",".join(f"{number:g}" for number in ARGMAX_QUERY)
     return explain_argmax(instance, vector_of(text, names, width=width, what="query"))
+
+
+def heads(
+    *, n_tokens: int, beta: float, alpha: float, length_variance: float, draws: int, seed: int
+) -> Explanation:
+    """Noisy keys for one head and for two: all alike, and one that also varies in length."""
+    draw = partial(noisy_heads, n_tokens=n_tokens, beta=beta, alpha=alpha, draws=draws, seed=seed)
+    return explain_heads(draw(length_variance=length_variance), draw(length_variance=0.0))
 
 
 def kqv(beta: float, files: Sequence[Path | None], *, tolerance: float) -> Explanation:

@@ -1,0 +1,46 @@
+"""The application: its views, its static files, and what stands before them."""
+
+from pathlib import Path
+
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.staticfiles import StaticFiles
+
+from attnlab import __version__
+from attnlab.web import playground, runs
+from attnlab.web.answers import PlainJson, explain_errors
+from attnlab.web.queue import Queue
+from attnlab.web.safety import Safety, has_token
+from attnlab.web.settings import WebSettings, settings_of
+
+STATIC = Path(__file__).parent / "static"
+VIEWS = (runs, playground)
+"""Each has a ``router``; the files of its page are in ``static/views/``."""
+
+router = APIRouter(prefix="/api")
+
+
+def create_app(settings: WebSettings) -> FastAPI:
+    """Build the application. FastAPI's own pages are left out: they load scripts from elsewhere."""
+    app = FastAPI(
+        title="attnlab",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        default_response_class=PlainJson,
+    )
+    app.state.settings = settings
+    app.state.queues = {name: Queue() for name in ("list", "run", "long")}
+    for one in (router, *(view.router for view in VIEWS)):
+        app.include_router(one)
+    app.mount("/", StaticFiles(directory=STATIC, html=True))
+    explain_errors(app)
+    app.add_middleware(Safety, settings=settings)
+    return app
+
+
+@router.get("/session")
+def session(request: Request) -> dict[str, str | None]:
+    """Say what the page is talking to; who came with the token is told it, to send it back."""
+    settings = settings_of(request)
+    token = settings.token if has_token(request, settings) else None
+    return {"version": __version__, "runs": str(settings.runs), "token": token}
