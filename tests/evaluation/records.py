@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from attnlab.evaluation.accuracy import score_answers
+from attnlab.evaluation.held_out_text import SPLIT as HELD_OUT_TEXT
+from attnlab.evaluation.held_out_text import score_text
 from attnlab.evaluation.ledger import row_hashes, split_ledger
 from attnlab.recipes.closing import Splits, close_run
 from attnlab.runs.directory import RECORD, Run, RunPlace
@@ -70,6 +72,26 @@ def perplexity_run(root: Path, name: str, losses: Sequence[float]) -> Run:
     run.write_predictions("dev", rows)
     score = {"metric": "perplexity", "value": 1.0, "n": len(rows), "interval": [1.0, 1.0]}
     run.finish({"scores": {"dev": score}})
+    return run
+
+
+def text_run(
+    root: Path,
+    name: str,
+    losses: Sequence[float],
+    *,
+    settings: dict[str, Any] | None = None,
+    **found: Any,
+) -> Run:
+    """Write a finished language model with its loss on windows of 10 tokens, 40 characters each."""
+    run = Run.begin("knowledge-pretrain", settings or {"name": name}, RunPlace(root, name))
+    rows = [
+        {"id": f"{i}", "input": f"text {i}", "loss": loss, "tokens": 10, "characters": 40}
+        for i, loss in enumerate(losses)
+    ]
+    score = score_text(rows, guessing=1e6, repeats={"repeated": 0, "lines": 1, "shortest": 40})
+    splits = Splits({HELD_OUT_TEXT: [{"text": row["input"]} for row in rows]}, inputs=["text"])
+    close_run(run, {HELD_OUT_TEXT: rows}, splits=splits, scores={HELD_OUT_TEXT: score}, **found)
     return run
 
 

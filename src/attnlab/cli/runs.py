@@ -1,7 +1,7 @@
 """``attnlab runs …``: look at what was run."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,6 +12,11 @@ from attnlab.errors import UserError
 app = group("Look at what was run.")
 
 RUN = typer.Argument(help="Name or path of a run or study.", autocompletion=complete_run)
+CHECKED = typer.Argument(
+    help="Name or path of a run or study; or a report in Markdown, REPORT.md.",
+    metavar="RUN|REPORT.md",
+    autocompletion=complete_run,
+)
 SPLIT = typer.Option(help="Split to compare on; test if all have it, else dev.")
 METRIC = typer.Option(
     help="Metric to compare by (f1 is macro-averaged); without it, the runs' own.",
@@ -159,24 +164,63 @@ def diff(
         say_next(f"attnlab runs compare {first} {second}")
 
 
-@app.command(epilog="Example: attnlab runs check knowledge-demo-1a2b3c4d")
+@app.command(epilog="Example: attnlab runs check REPORT.md")
 def check(
-    run: Annotated[list[str], RUN],
+    run: Annotated[list[str], CHECKED],
     runs: RunsFolder = Path("runs"),
+    as_json: AsJson = False,
 ) -> None:
-    """Check that every file of runs and studies is what they wrote, and has the fields it needs."""
+    """Check that the files of runs are what they wrote, or that a report says what runs recorded.
+
+    A report is a Markdown file that cites runs by name. Each of its numbers and comparisons is
+    supported, contradicted or left open by the cited runs; the exit code is 1 if one is
+    contradicted.
+    """
     from attnlab.errors import RunError
+    from attnlab.runs.lookup import is_run_or_study
+
+    def is_report(name: str) -> bool:
+        return name.lower().endswith(".md") and not is_run_or_study(runs / name)
+
+    checked = [
+        _check_report(Path(name), runs, as_json=as_json)
+        if is_report(name)
+        else _check_files(name, runs, as_json=as_json)
+        for name in dict.fromkeys(run)
+    ]
+    if as_json:
+        print_json([found for found, _ in checked])
+    if wrong := [sentence for _, sentence in checked if sentence]:
+        raise RunError(" ".join(wrong))
+
+
+def _check_files(name: str, runs: Path, *, as_json: bool) -> tuple[dict[str, Any], str]:
+    """Check the files of a run or study; return what was found, and what is wrong."""
     from attnlab.runs.check import file_problems
     from attnlab.runs.lookup import find_run
 
-    bad = 0
-    for path in [find_run(name, runs) for name in dict.fromkeys(run)]:
-        problems = file_problems(path)
-        bad += len(problems)
+    path = find_run(name, runs)
+    problems = file_problems(path)
+    if not as_json:
         for line in problems or [f"{path}: every file is as it was written"]:
             typer.echo(line)
-    if bad:
-        raise RunError(f"{bad} {'file is' if bad == 1 else 'files are'} not as written.")
+    count = "1 file is" if len(problems) == 1 else f"{len(problems)} files are"
+    wrong = f"{path}: {count} not as written." if problems else ""
+    return {"run": str(path), "problems": problems}, wrong
+
+
+def _check_report(path: Path, runs: Path, *, as_json: bool) -> tuple[dict[str, Any], str]:
+    """Check the claims of a report; return what was found, and what is wrong."""
+    from attnlab.evaluation.claims.check import check_report
+    from attnlab.report.claims import claims_json, claims_view
+
+    claims = check_report(path, runs)
+    if not as_json:
+        print_view(claims_view(claims))
+    count = sum(claim.verdict == "contradicted" for claim in claims)
+    is_plural = "claim is" if count == 1 else "claims are"
+    wrong = f"{path}: {count} {is_plural} contradicted by the runs." if count else ""
+    return {"report": str(path), "claims": claims_json(claims)}, wrong
 
 
 @app.command(epilog="Example: attnlab runs rm knowledge-demo-1a2b3c4d")
@@ -186,15 +230,18 @@ def rm(
     runs: RunsFolder = Path("runs"),
 ) -> None:
     """Remove runs and studies; asks first."""
+    from attnlab.cluster.submission import Submission
     from attnlab.runs.lookup import find_run
     from attnlab.runs.removal import check_removable, remove
 
     paths = [find_run(name, runs) for name in dict.fromkeys(run)]
     for path in paths:
         check_removable(path)
+        Submission.of(path).check_removable()
     for path in paths:
         if yes or typer.confirm(f"Remove {path} and everything in it?", err=True):
             remove(path)
+            Submission.of(path).remove()
             typer.echo(f"removed {path}", err=True)
     say_next("attnlab runs list")
 

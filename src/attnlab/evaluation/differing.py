@@ -34,11 +34,14 @@ def differing_settings(groups: Mapping[str, Sequence[Run]]) -> list[Differing]:
     keys = dict.fromkeys(key for values in settings.values() for key in values)
     found = []
     for key in keys:
+        if any(other.startswith(f"{key}.") for other in keys):
+            continue  # an empty group, whose entries elsewhere are listed one by one
         values = {name: of[key] for name, of in settings.items() if key in of}
         if len(values) < len(settings) or len({repr(value) for value in values.values()}) > 1:
             found.append(Differing(key, values))
     found.sort(key=lambda one: (one.key != "job", len(one.values) < len(settings)))
-    last = [one.key.rpartition(".")[2] for one in found]
+    # of an optimizer's name, that it is the optimizer is what matters
+    last = [one.key.removesuffix(".name").rpartition(".")[2] for one in found]
     return [
         Differing(short if last.count(short) == 1 else one.key, one.values)
         for one, short in zip(found, last, strict=True)
