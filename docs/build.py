@@ -11,8 +11,8 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 PACKAGE, PAGE = ROOT / "src" / "attnlab", ROOT / "docs" / "architecture.md"
 ROOMS = (
-    "cli recipes report cluster evaluation checks tuning models data attention training geometry"
-    " assets runs"
+    "cli web recipes report cluster evaluation checks tuning models data attention training"
+    " geometry assets runs"
 ).split()
 """From the roof to the ground: each imports only from rooms below it."""
 HEAD = """# Architecture
