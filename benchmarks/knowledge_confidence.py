@@ -3,9 +3,10 @@
 ATTNLAB_DATA=… python benchmarks/knowledge_confidence.py course   # real people: 5 minutes
 python benchmarks/knowledge_confidence.py world                   # made-up people: 5 minutes
 
-Thresholds are chosen on training people who were held out, and checked on others: the course's dev,
-or the world's test and its people of whom nothing is written. The first needs
-ATTNLAB_DATA/birthplace. The runs stay in runs/knowledge_confidence.
+What combines the signals into one certainty, and its thresholds, come from training people who were
+held out and from invented ones. Both are checked on others: the course's dev, or the world's test
+and its people of whom nothing is written. The first needs ATTNLAB_DATA/birthplace. The runs stay in
+runs/knowledge_confidence.
 """
 
 import argparse
@@ -60,10 +61,10 @@ def main() -> None:
     told: dict[str, Any] = run.record["confidence"]
     for sentence in sentences(told):
         print(sentence)
-    area = told["splits"]["test"]["right"]["confidence"]
+    area = told["splits"]["test"]["right"]["calibrated"]
     write_result(
         f"knowledge_confidence_{people}",
-        claim="chance that a right answer of `recall` is surer than a wrong one, one seed",
+        claim="chance that a right answer of `recall` is surer than a wrong one; one seed",
         value=area["value"],
         interval=area["interval"],
         details={"accuracy": run.record["scores"]["test"]["value"], **told},

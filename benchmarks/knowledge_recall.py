@@ -55,9 +55,11 @@ def files() -> dict[str, str]:
     }
 
 
-def apply_context(length: str, seed: int, change: Callable[[Any], Any] = lambda s: s) -> Run:
-    """Run the recipe for a number of tokens, perhaps with one thing changed."""
-    settings = change(replace(RECIPES["recall"][0], **files()))
+def apply_context(
+    length: str, seed: int, change: Callable[[Any], Any] = lambda s: s, *, recipe: str = "recall"
+) -> Run:
+    """Run a recipe for a number of tokens, perhaps with one thing changed."""
+    settings = change(replace(RECIPES[recipe].pretrain, **files()))
     training = replace(settings.training, length=f"{length} tokens", seed=seed, save_every=100_000)
     settings = replace(settings, training=training)
     return find_job("knowledge-pretrain").run(
@@ -75,23 +77,26 @@ def right(run: Run) -> list[bool]:
     return [row["prediction"] == row["gold"] for row in run.predictions("dev")]
 
 
+def point(length: str, runs: list[Run]) -> dict[str, Any]:
+    """Return what several seeds of one length come to."""
+    estimate = Bootstrap.of_means([np.array([right(r) for r in runs], dtype=float)]).score(0)
+    return {
+        "tokens": length,
+        "seconds": round(statistics.fmean(r.record["training_seconds"] for r in runs), 1),
+        "longest_seconds": max(r.record["training_seconds"] for r in runs),
+        "accuracy": round(statistics.fmean(map(accuracy, runs)), 4),
+        "seeds": [round(accuracy(run), 4) for run in runs],
+        "interval": [round(bound, 4) for bound in estimate.interval()],
+    }
+
+
 def curve(lengths: list[str]) -> None:
     """Measure accuracy against seconds, three seeds a length."""
     points, everything = [], []
     for length in lengths:
         runs = [apply_context(length, seed) for seed in SEEDS]
         everything += runs
-        estimate = Bootstrap.of_means([np.array([right(r) for r in runs], dtype=float)]).score(0)
-        points.append(
-            {
-                "tokens": length,
-                "seconds": round(statistics.fmean(r.record["training_seconds"] for r in runs), 1),
-                "longest_seconds": max(r.record["training_seconds"] for r in runs),
-                "accuracy": round(statistics.fmean(map(accuracy, runs)), 4),
-                "seeds": [round(accuracy(run), 4) for run in runs],
-                "interval": [round(bound, 4) for bound in estimate.interval()],
-            }
-        )
+        points.append(point(length, runs))
         print(points[-1])
     best = points[-1]
     write_result(

@@ -27,12 +27,17 @@ from attnlab.recipes.classify.settings import (
 from attnlab.recipes.knowledge.settings import (
     DemoSettings,
     EvaluateSettings,
-    ExtractionSettings,
     FinetuneSettings,
     MajoritySettings,
     ObjectiveSettings,
     PretrainSettings,
     TokenizerSettings,
+)
+from attnlab.recipes.knowledge.study_settings import (
+    CourseSettings,
+    ExtractionMapSettings,
+    ExtractionSettings,
+    LinearProbeSettings,
 )
 from attnlab.training.settings import TrainingSettings
 from small_bert import write_reviews, write_small_bert
@@ -40,7 +45,16 @@ from small_bert import write_reviews, write_small_bert
 SHORT = TrainingSettings(length="2 steps", threads=1)
 TINY = ModelSettings(12, 3, 1, attention=AttentionSettings(positions="rotary"))
 WORLD = WorldSettings(people=20, biographies=1, unwritten=0.1)
-TRAIN, TEST = "runs/world/birth_places_train.tsv", "runs/world/birth_test.tsv"
+TRAIN, DEV, TEST = (f"runs/world/birth_{name}.tsv" for name in ("places_train", "dev", "test"))
+SMALL_EXTRACTION = ExtractionSettings(
+    world=replace(WORLD, unwritten=0.0, biographies=2),
+    tokenizer=TokenizerSettings(size=300),
+    model=TINY,
+    pretraining=SHORT,
+    finetunings=("adamw-3e-4",),
+    held_out=0.3,
+    finetuning=replace(ExtractionSettings().finetuning, threads=1),
+)
 BERT = ClassifySettings(
     model="bert",
     train="reviews/train.csv",
@@ -49,6 +63,14 @@ BERT = ClassifySettings(
     batch_size=20,
     training=SHORT,
 )
+SMALL_DEMO = {
+    "world": "{people: 10, biographies: 2}",
+    "model": "{d_model: 12, n_heads: 3, n_layers: 1}",
+    "questions_length": "1 step",
+    "training.length": "2 steps",
+    "training.threads": "1",
+}
+"""The values of --set that make the demo take seconds."""
 SETTINGS = {
     "knowledge-world": WORLD,
     "knowledge-majority": MajoritySettings(TRAIN, TEST),
@@ -62,12 +84,30 @@ SETTINGS = {
     "knowledge-demo": DemoSettings(
         world=WORLD, samples=1, model=TINY, training=SHORT, questions_length="1 step"
     ),
-    "knowledge-extraction": ExtractionSettings(
-        world=replace(WORLD, unwritten=0.0, biographies=2),
-        tokenizer=TokenizerSettings(size=300),
-        model=TINY,
-        pretraining=SHORT,
-        finetuning=SHORT,
+    "knowledge-linear-probe": LinearProbeSettings("runs/pretrain", TRAIN, DEV, TEST),
+    "knowledge-extraction": replace(
+        SMALL_EXTRACTION,
+        conditions=("one", "many-permuted"),
+        finetunings=("adamw-3e-4", "query-key"),
+        seeds=2,
+    ),
+    "knowledge-extraction-map": ExtractionMapSettings(
+        people=(20,), biographies=(1, 2), tokens_per_person=50, base=SMALL_EXTRACTION
+    ),
+    "knowledge-course": CourseSettings(
+        questions=TRAIN,
+        dev=DEV,
+        held_out=0.3,
+        finetunings=("adamw-5e-5", "muon-0.002"),
+        base=replace(
+            CourseSettings().base,
+            corpus="runs/world/wiki.txt",
+            model=replace(TINY, attention=AttentionSettings()),
+            training=SHORT,
+        ),
+        finetuning=replace(
+            finetune := CourseSettings().finetuning, training=replace(finetune.training, threads=1)
+        ),
     ),
     "attention-coins": CoinSettings(3000),
     "attention-cost": CostSettings(("dot_product", "linear"), (8, 16), 12, 3, rounds=1),

@@ -57,12 +57,18 @@ def test_what_is_called_planned_does_not_exist_yet() -> None:
     assert [path for path in PLANNED.findall(contributing) if exists(path, ROOT / "x")] == []
 
 
-def test_the_first_page_of_the_manual_links_every_other_page() -> None:
+def test_the_first_page_of_the_manual_links_every_other_page_or_chapter() -> None:
     nav = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
-    pages = [page for entry in nav for page in entry.values()]
+    entries = [entry for one in nav for entry in one.values()]
+    chapters = [
+        [entry] if isinstance(entry, str) else [page for one in entry for page in one.values()]
+        for entry in entries
+    ]
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
-    assert ["index.md", *re.findall(r"\]\((\w+\.md)\)", index)] == pages
-    assert sorted(pages) == sorted(path.name for path in (ROOT / "docs").glob("*.md"))
+    first_pages = [chapter[0] for chapter in chapters]
+    assert ["index.md", *re.findall(r"\]\(([\w/]+\.md)\)", index)] == first_pages
+    there = [path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md")]
+    assert sorted(page for chapter in chapters for page in chapter) == sorted(map(str, there))
 
 
 def test_the_readme_maps_the_rooms_in_the_order_of_the_house() -> None:

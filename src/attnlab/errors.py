@@ -23,6 +23,10 @@ class UserError(AttnlabError):
     exit_code = 2
 
 
+class NotFoundError(UserError):
+    """A run that is not there."""
+
+
 class BusyError(UserError):
     """Another process is working on it."""
 

@@ -63,7 +63,7 @@ def test_an_answer_comes_with_what_it_is_worth(
     told = json.loads(go(attnlab, *ASK, question, "--samples", "4", "--json"))
     assert told.keys() == {
         "question", "text", "probability", "verdict", "reason", "agreement", "runners_up",
-        "warnings",
+        "warnings", "certainty",
     }  # fmt: skip
     assert told["question"] == question
 

@@ -98,7 +98,7 @@ def test_a_demo_with_other_settings_under_the_same_name_is_refused(
     ("setting", "message"),
     [
         ("model.n_heads=5", "d_model = 12 does not divide into n_heads = 5 heads."),
-        ("world.people=75169", "people = 75169 is not possible: there are 75168 names."),
+        ("world.people=150337", "people = 150337 is not possible: there are 150336 names."),
         ("training.optimizer.name=muom", "no optimizer is called 'muom'. Did you mean 'muon'?"),
     ],
 )

@@ -22,16 +22,20 @@ LENGTH = "is not possible: give a number above 0 and one of steps, epochs, token
             f"--set finetuning.length=x: finetuning.length = 'x' {LENGTH}",
         ),
         (
-            (*EXTRACTION, "--set", "finetuning.optimizer.name=adamant"),
-            "one: no optimizer is called 'adamant'. Did you mean 'adam",
+            (*EXTRACTION, "--set", "pretraining.optimizer.name=adamant"),
+            "one-pretrained: no optimizer is called 'adamant'. Did you mean 'adam",
+        ),
+        (
+            (*EXTRACTION, "--set", "finetuning.optimizer.name=adamw"),
+            "finetuning.optimizer has no effect: each way of fine-tuning has its own.",
         ),
         (
             (*EXTRACTION, "--set", "finetuning.schedule.options.end=1"),
-            "one: schedule 'linear' has no option 'end'",
+            "one-adamw-3e-4: schedule 'linear' has no option 'end'",
         ),
         (
             (*EXTRACTION, "--set", "finetuning.patience=2"),
-            "one: training.patience = 2 counts evaluations, but there are none",
+            "one-adamw-3e-4: training.patience = 2 counts evaluations, but there are none",
         ),
     ],
 )

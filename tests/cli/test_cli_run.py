@@ -55,7 +55,13 @@ HAVE_DEFAULTS = (
     *("classify-probe", "classify-batch-size"),
 )
 MAKE_THEIR_OWN = (
-    *("knowledge-world", "knowledge-demo", "knowledge-extraction", "attention-coins"),
+    *(
+        "knowledge-world",
+        "knowledge-demo",
+        "knowledge-extraction",
+        "knowledge-extraction-map",
+        "attention-coins",
+    ),
     *("attention-cost", *HAVE_DEFAULTS),
 )
 

@@ -133,7 +133,10 @@ MISTAKES = {
         ["--people", "9"],
         "--people 9: people = 9 is not possible: input should be",
     ),
-    "too many people": (["--people", "75169"], "people = 75169 is not possible: there are 75168"),
+    "too many people": (
+        ["--people", "150337"],
+        "people = 150337 is not possible: there are 150336",
+    ),
     "unknown key": (
         ["--set", "celebrity=1"],
         "no setting 'celebrity'. Did you mean 'celebrities'?",

@@ -28,6 +28,7 @@ def run_notebook(path: Path) -> list[str]:
     return ["".join(output.get("text", "") for output in cell.outputs) for cell in cells]
 
 
+@pytest.mark.slow  # `make check` asks the same
 def test_the_notebooks_are_what_their_sources_give() -> None:
     done = subprocess.run(
         [sys.executable, "courses/build.py", "check"], cwd=ROOT, capture_output=True, text=True

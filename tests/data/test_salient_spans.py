@@ -36,7 +36,7 @@ def make(
     corpus: Sequence[str] = CORPUS, answers: Sequence[str] = (), **options: Any
 ) -> SalientSpans:
     built: SalientSpans = OBJECTIVES.build(
-        "salient_spans", corpus, VOCABULARY, answers, options=options
+        "salient_spans", corpus, VOCABULARY, lambda _, text: text in answers, options=options
     )
     return built
 

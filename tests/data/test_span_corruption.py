@@ -5,6 +5,7 @@ probability that its docstring states, and never in practice, since the seed is 
 """
 
 import math
+import re
 from collections import Counter
 
 import numpy as np
@@ -12,9 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attnlab.data.batches import TokenRow
 from attnlab.data.characters import CharacterTokenizer
 from attnlab.data.objectives import OBJECTIVES, span_corruption
-from attnlab.data.objectives.span_corruption import SpanCorruption, corrupt, span_sizes
+from attnlab.data.objectives.span_corruption import (
+    SpanCorruption,
+    corrupt,
+    span_sizes,
+    without_title,
+)
 from attnlab.errors import UserError
 
 SENTINEL = 1
@@ -194,3 +201,44 @@ def test_a_shift_puts_padding_before_the_text_as_far_as_the_block_has_room() -> 
                 assert after.scored == [False] * shift + [True] * len(before.tokens)
             shifts.add(shift)
     assert 5 in shifts
+
+
+LINES = [f"Ada Lund {i}. Ada Lund {i} was born in Oslo, far away." for i in range(40)]
+SHIFTED = {"block": 64, "shift": 10}
+
+
+def rows_of(seed: int = 0, **options: object) -> list[TokenRow]:
+    tokenizer = CharacterTokenizer.of(LINES)
+    built = OBJECTIVES.build("span_corruption", LINES, tokenizer, (), options=SHIFTED | options)
+    return built.rows(np.random.default_rng(seed))
+
+
+def begins(rows: list[TokenRow]) -> list[int]:
+    """Count the padding before each text."""
+    return [next(i for i, token in enumerate(row.tokens) if token) for row in rows]
+
+
+def test_without_another_form_the_rows_are_what_they_were() -> None:
+    assert rows_of(jitter=0, untitled=0.0) == rows_of()
+    assert set(begins(rows_of())) == {10}
+
+
+def test_with_jitter_texts_begin_earlier_and_later_and_padding_is_not_scored() -> None:
+    rows = [row for seed in range(5) for row in rows_of(seed, jitter=3)]
+    assert set(begins(rows)) == set(range(7, 14))
+    assert all(not any(row.scored[: begins([row])[0]]) for row in rows if row.scored)
+    plain = [row.tokens[10:] for row in rows_of(2)]
+    assert [
+        row.tokens[n:] for row, n in zip(rows[80:120], begins(rows[80:120]), strict=True)
+    ] == plain
+
+
+def test_a_share_of_the_rows_leaves_out_the_title() -> None:
+    assert without_title(LINES[3]) == "Ada Lund 3 was born in Oslo, far away."
+    assert without_title("Ada. She was born in Oslo.") == "Ada. She was born in Oslo."
+    tokenizer = CharacterTokenizer.of(LINES)
+    for share, expected in ((0.0, {"."}), (0.5, {".", " "}), (1.0, {" "})):
+        parts = [apart(list(row.tokens)) for row in rows_of(untitled=share, shift=0)]
+        texts = [tokenizer.decode([*before, *span, *after]) for before, span, after in parts]
+        found = [re.match(r"Ada Lund \d+([. ])", text) for text in texts]
+        assert {match[1] for match in found if match} == expected  # of texts cut after the name

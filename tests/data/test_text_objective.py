@@ -13,7 +13,7 @@ VOCABULARY = CharacterTokenizer.of(CORPUS)
 
 
 def make(**options: int) -> Text:
-    built: Text = OBJECTIVES.build("text", CORPUS, VOCABULARY, ["Oslo"], options=options)
+    built: Text = OBJECTIVES.build("text", CORPUS, VOCABULARY, None, options=options)
     return built
 
 

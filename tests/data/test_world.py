@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from attnlab.data import biographies as forms
+from attnlab.data import people as made_up
 from attnlab.data.biographies import BIRTH, BIRTH_AND_DEATH, forms_about
 from attnlab.data.characters import PAD, SENTINEL
-from attnlab.data.people import Person, draw_people, place_shares
+from attnlab.data.people import PAIRS, Person, draw_people, place_shares
 from attnlab.data.settings import WorldSettings
 from attnlab.data.world import World, make_world
 from attnlab.data.world_words import FIRST_NAMES, LAST_NAMES, MIDDLE_NAMES, PLACES
@@ -232,6 +233,24 @@ def test_the_birthplace_does_not_follow_from_the_name() -> None:
     assert chance_of_dependence(leaky, places) < 1e-4
 
 
+def test_more_people_than_pairs_of_names_have_names_of_their_own() -> None:
+    names = [name for name, _ in made_up._names(PAIRS + 1_000, 2)]
+    assert len(set(names)) == len(names)
+    assert all(len(name.split()) > 2 for name in names[PAIRS:])
+
+
+def test_full_names_stand_in_every_sentence_and_nothing_else_changes() -> None:
+    usual, full = small(), small(full_names=True)
+    assert usual.test == full.test
+    for before, after in zip(usual.texts, full.texts, strict=True):
+        (person,) = {owner for owner, text in owners(full) if text == after}
+        assert all(person.name in one.sentence for one in told(person, after))
+        assert [one.form for one in told(person, before)] == [
+            one.form for one in told(person, after)
+        ]
+    assert usual.texts != full.texts
+
+
 def test_nobody_works_where_they_were_born_and_other_cities_are_named() -> None:
     people = draw_people(500, seed=0)
     assert not [person for person in people if person.facts["city"] == person.place]
@@ -249,8 +268,8 @@ def test_a_text_is_one_plain_line_without_a_question() -> None:
 
 IMPOSSIBLE = {
     "people": (
-        {"people": 75_169},
-        r"^people = 75169 is not possible: there are 75168 names\. Choose fewer people\.$",
+        {"people": 150_337},
+        r"^people = 150337 is not possible: there are 150336 names\. Choose fewer people\.$",
     ),
     "biographies": (
         {"biographies": 27},

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from attnlab.evaluation.calibration import judge_confidence
+from attnlab.evaluation.calibration import judge_confidence, thresholds_of
 
 
 def row(sure: float, is_right: bool, **more: Any) -> dict[str, Any]:
@@ -43,8 +43,8 @@ def test_the_promise_is_chosen_on_held_out_people_and_checked_on_others() -> Non
     assert told["thresholds"]["retrieved"]["value"] == 0.9
     kept = told["kept"]["test"]
     assert (kept["n"], kept["coverage"], kept["value"]) == (10, 0.5, 0.8)
-    assert told["verdicts"]["test"] == {"retrieved": 10, "unsure": 10}
-    assert told["verdicts"]["unseen"] == {"made up": 20}
+    assert told["verdicts"]["test"] == {"retrieved": 10, "unsure": 10, "made up": 0}
+    assert told["verdicts"]["unseen"] == {"retrieved": 0, "unsure": 0, "made up": 20}
     assert told["seen"]["test"]["confidence"]["value"] == 1
     assert told["splits"].keys() == {"test"}, "the others have a part of their own"
 
@@ -53,7 +53,7 @@ def test_answers_without_truth_are_not_judged() -> None:
     unknown = [{"prediction": "Lyon", "confidence": 0.9}] * 3
     told = judge_confidence({"held_out": ANSWERS, "test": unknown})
     assert told["splits"] == {}
-    assert told["verdicts"]["test"] == {"retrieved": 3}
+    assert told["verdicts"]["test"] == {"retrieved": 3, "unsure": 0, "made up": 0}
 
 
 def test_nothing_to_judge_gives_nothing() -> None:
@@ -63,3 +63,24 @@ def test_nothing_to_judge_gives_nothing() -> None:
 def test_a_threshold_that_nobody_reaches_is_kept_by_nobody() -> None:
     told = judge_confidence({"held_out": ANSWERS, "dev": [row(0.5, True)]})
     assert told["kept"]["dev"] == {"n": 0, "coverage": 0, "value": None, "interval": None}
+
+
+def test_invented_people_keep_the_promise_for_those_of_whom_nothing_is_written() -> None:
+    """Without them, a threshold that suits everybody who was read about lets invented ones pass."""
+    held_out = [row(0.9, True)] * 90 + [row(0.6, True)] * 90 + [row(0.6, False)] * 10
+    invented = [row(0.6, False)] * 60
+    alone, mixed = (
+        thresholds_of(held_out, []).retrieved,
+        thresholds_of(held_out, invented).retrieved,
+    )
+    assert alone
+    assert mixed
+    assert (alone.value, mixed.value) == (0.6, 0.9)
+    assert thresholds_of(held_out, invented).invented == 60
+
+
+def test_all_signals_together_decide_where_they_were_combined() -> None:
+    judged = [one | {"calibrated": 1 - one["confidence"]} for one in ANSWERS]
+    areas = judge_confidence({"test": judged})["splits"]["test"]["right"]
+    assert (areas["confidence"]["value"], areas["calibrated"]["value"]) == (1, 0)
+    assert judge_confidence({"test": judged})["splits"]["test"]["surest_half"]["value"] < 0.5

@@ -10,6 +10,8 @@ import pytest
 from processes import DRIVER, NAME, finish
 from safetensors.torch import load_file
 
+from small_jobs import SMALL_DEMO
+
 # float64, no dropout: what remains is the order of additions.
 EXACT = {
     "training__precision": "float64",
@@ -36,13 +38,6 @@ def test_one_and_two_processes_agree_to_1e_10_after_fifty_steps(tmp_path: Path) 
 
 @pytest.mark.slow
 def test_a_demo_runs_in_two_processes(tmp_path: Path) -> None:
-    sets = {
-        "world": "{people: 10, biographies: 2}",
-        "model": "{d_model: 12, n_heads: 3, n_layers: 1}",
-        "questions_length": "1 step",
-        "training.length": "2 steps",
-        "training.threads": "1",
-    }
     torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     demo = [str(DRIVER), "{}", "knowledge", "demo", "--name", NAME]
     done = subprocess.run(
@@ -50,7 +45,7 @@ def test_a_demo_runs_in_two_processes(tmp_path: Path) -> None:
             sys.executable,
             *torchrun,
             *demo,
-            *(f"--set={key}={value}" for key, value in sets.items()),
+            *(f"--set={key}={value}" for key, value in SMALL_DEMO.items()),
         ],
         cwd=tmp_path,
         env=os.environ | {"ATTNLAB_RUNS": str(tmp_path), "OMP_NUM_THREADS": "1"},

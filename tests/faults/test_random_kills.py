@@ -47,7 +47,8 @@ JOBS = {
             *("knowledge", "extraction"),
             *sets(world={**WORLD, "people": 20, "unwritten": 0}, tokenizer=FEW),
             *sets(model={"d_model": 12, "n_heads": 3, "n_layers": 1}),
-            *sets(pretraining=SHORT, finetuning=SHORT),
+            *sets(conditions=["one", "many-permuted"], finetunings=["adamw-3e-4"], held_out=0.3),
+            *sets(pretraining=SHORT, finetuning={"save_every": 2, "threads": 1}),
         ],
     ),
     "label-budget": (

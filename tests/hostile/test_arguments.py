@@ -25,6 +25,7 @@ STOPPED = {
     ("classify", "compare"): ["--set", "nothing=here"],
     ("assets", "get"): ["no_such_asset"],
     ("runs", "rm"): ["no_such_run"],
+    ("serve",): ["--port", "-1", "--runs", "/dev/null"],  # each stops it if a flag undoes the other
 }
 """What keeps commands that need little from the user from starting work."""
 

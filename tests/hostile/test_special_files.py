@@ -48,6 +48,11 @@ def test_a_path_that_is_no_file_is_never_waited_for(special: Hostile, name: str)
         special(*command.format(name).split())
 
 
+def test_a_pipe_for_a_report_is_never_waited_for(special: Hostile) -> None:
+    os.mkfifo("report.md")
+    special("runs", "check", "report.md")
+
+
 @pytest.mark.parametrize("file", ["config.json", "record.json", "manifest.json"])
 def test_a_pipe_among_the_files_of_a_run_is_never_waited_for(special: Hostile, file: str) -> None:
     run = Path("runs/one")

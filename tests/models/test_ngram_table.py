@@ -202,3 +202,13 @@ def test_fed_token_by_token_a_model_says_the_same() -> None:
     tokens, caches = make_tokens(), model.new_caches()
     steps = [model(tokens[:, t : t + 1], caches) for t in range(T)]
     assert torch.allclose(torch.cat(steps, dim=1), model(tokens), atol=1e-12)
+
+
+def test_a_table_knows_the_share_of_n_grams_that_were_learned() -> None:
+    table = NGramTable(3, rows=997, orders=(1, 2))
+    read, new = torch.tensor([[5, 6, 7]]), torch.tensor([[5, 6, 8]])
+    assert table.known(read).tolist() == [0]
+    with torch.no_grad():
+        table.table.weight[table.places(read)] = 1.0
+    assert table.known(read).tolist() == [1]
+    assert table.known(new).tolist() == pytest.approx([4 / 6])

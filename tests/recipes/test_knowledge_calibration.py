@@ -1,24 +1,6 @@
-"""Whose name stands in a question, and how answers agree."""
+"""How answers agree, and who is invented to judge answers by."""
 
-import pytest
-
-from attnlab.recipes.knowledge.calibration import agreement, named_in, names_of
-
-NAMES = names_of(["John Lee. John Lee was born in Hull.", "John Lee Hooker. A singer."])
-
-
-@pytest.mark.parametrize(
-    ("question", "name"),
-    [
-        ("Where was John Lee born?", "John Lee"),
-        ("Where was John Lee Hooker born?", "John Lee Hooker"),
-        ("Where was John Leeson born?", None),
-        ("Where was Elton-John Lee?", "John Lee"),
-        ("Where was Ann born?", None),
-    ],
-)
-def test_a_name_is_found_as_whole_words(question: str, name: str | None) -> None:
-    assert named_in(question, NAMES) == name
+from attnlab.recipes.knowledge.calibration import agreement
 
 
 def test_drawn_answers_agree_or_give_a_runner_up() -> None:

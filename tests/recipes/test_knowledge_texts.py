@@ -15,7 +15,7 @@ from attnlab.data.objectives import OBJECTIVES
 from attnlab.errors import UserError
 from attnlab.models.sizes import ModelSettings, NGramTableSize
 from attnlab.recipes.knowledge.language_model import LanguageModel, new_language_model
-from attnlab.recipes.knowledge.language_model_training import mixed_rows
+from attnlab.recipes.knowledge.language_model_training import mixed_rows, preferring_answers
 from attnlab.recipes.knowledge.settings import (
     AUTO,
     FinetuneSettings,
@@ -160,7 +160,7 @@ def training_rows(
         "salient_spans" if settings.objective.name == AUTO else settings.objective.name,
         texts.corpus,
         lm.tokenizer,
-        [question.answer for question in texts.train],
+        preferring_answers(texts.train),
         options=settings.objective.options,
     )
     questions = [lm.row(question, is_read_only=True) for question in texts.train]

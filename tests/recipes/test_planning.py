@@ -8,30 +8,15 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from attnlab.recipes.classify.settings import GRID_TRAINING, ClassifySettings, SelectSettings
+from attnlab.recipes.classify.settings import ClassifySettings, SelectSettings
 from attnlab.recipes.jobs import JOBS, find_job
 from attnlab.recipes.planning import plan_of
 from attnlab.report.planning import Plan
 from attnlab.runs.directory import RunPlace
 from attnlab.training import forecast
-from small_bert import write_reviews, write_small_bert
 from small_jobs import SETTINGS, name_of, write_inputs
 
 QUIET = Console(quiet=True)
-
-
-@pytest.fixture
-def base(tmp_path: Path) -> ClassifySettings:
-    data = write_reviews(tmp_path / "reviews")
-    return ClassifySettings(
-        model=str(write_small_bert(tmp_path / "bert")),
-        train=str(data / "train.csv"),
-        dev=str(data / "dev.csv"),
-        test=str(data / "test.csv"),
-        max_len=16,
-        batch_size=20,
-        training=replace(GRID_TRAINING, threads=1),
-    )
 
 
 def planned(settings: SelectSettings, folder: Path, **more: Any) -> Plan:
@@ -106,7 +91,7 @@ def test_timing_changes_no_weight(
 
 TRAIN_NOTHING = (
     *("knowledge-world", "knowledge-majority", "knowledge-evaluate", "classify-predict"),
-    "classify-probe",
+    *("classify-probe", "knowledge-linear-probe"),
     *("attention-coins", "attention-cost", "attention-examine"),
 )
 
@@ -122,6 +107,7 @@ def test_every_job_and_study_has_a_plan(
         "knowledge-majority": ["knowledge-world"],
         "knowledge-pretrain": ["knowledge-world"],
         "knowledge-finetune": ["knowledge-world", "knowledge-pretrain"],
+        "knowledge-course": ["knowledge-world"],
         "attention-ablate": ["knowledge-world"],
         "attention-fill-in": ["knowledge-world"],
     }

@@ -54,7 +54,8 @@ def test_what_came_out_as_expected_is_followed_by_its_reading() -> None:
         sentences.interpretation(TOPIC, found(entry("cosine", 0.1, 0.5), entry("hard", 0.3, 0.01)))
     )
     assert lines == [
-        "cosine: alike, as expected. Reading: It is as sharp.",
+        "cosine: alike, as expected, though that does not show that they are equal: the difference"
+        " may lie anywhere from -1.000 to +1.000 bits per character. Reading: It is as sharp.",
         "hard: worse, as expected. Reading: It is not.",
         "Reading: Sharpness matters.",
     ]

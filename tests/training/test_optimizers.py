@@ -150,6 +150,52 @@ def build(model: nn.Module, optimizer: OptimizerSettings) -> Optimization:
     return Optimization(model, ParameterGroups.of(model), settings, steps=5)
 
 
+def test_rounds_in_bfloat16_give_the_same_directions_up_to_its_rounding() -> None:
+    torch.manual_seed(0)
+    matrices = torch.randn(3, 24, 10)
+    exact, rounded = orthogonalize(matrices), orthogonalize(matrices, torch.bfloat16)
+    assert rounded.dtype == torch.float32
+    assert not torch.equal(exact, rounded)
+    likeness = torch.nn.functional.cosine_similarity(exact.flatten(1), rounded.flatten(1))
+    assert likeness.min() > 0.99
+
+
+@pytest.mark.parametrize(
+    ("option", "precision", "expected"),
+    [
+        ("auto", "bfloat16", torch.bfloat16),
+        ("auto", "float32", torch.float32),
+        ("weights", "bfloat16", None),
+        (None, "bfloat16", None),
+    ],
+)
+def test_muon_rounds_in_the_precision_of_the_run_only_if_asked_to(
+    option: str | None, precision: str, expected: torch.dtype | None
+) -> None:
+    options = {} if option is None else {"orthogonalize_in": option}
+    settings = TrainingSettings(optimizer=OptimizerSettings("muon", options=options))
+    model = ToyTask().model
+    groups = ParameterGroups.of(model)
+    muon = Optimization(model, groups, settings, steps=5, precision=precision).optimizers[0]
+    assert isinstance(muon, Muon)
+    assert muon.orthogonalize_in == expected
+
+
+def test_in_float32_an_auto_muon_takes_the_same_steps_to_the_last_bit() -> None:
+    weights = []
+    for options in ({}, {"orthogonalize_in": "auto"}):
+        torch.manual_seed(0)
+        model = nn.Linear(6, 4)
+        settings = TrainingSettings(optimizer=OptimizerSettings("muon", lr=0.02, options=options))
+        optimization = Optimization(model, ParameterGroups.of(model), settings, steps=3)
+        for _ in range(3):
+            optimization.zero_gradients()
+            model(torch.ones(2, 6)).square().sum().backward()
+            optimization.step()
+        weights.append(model.weight.detach().clone())
+    assert torch.equal(*weights)
+
+
 def test_muon_takes_matrices_and_adamw_the_rest() -> None:
     optimization = build(ToyTask().model, OptimizerSettings("muon", lr=0.02))
     muon, adamw = optimization.optimizers

@@ -50,6 +50,9 @@ def test_the_formula_gives_the_number_of_trainable_parameters(family: str, metho
         ("prompt", {"length": 128}, "P·d + 2·d + 2", 130 * 384 + 2),
         ("prefix", {"length": 10}, "2·L·P·d + 2·d + 2", 46_850),
         ("bitfit", {}, "7·L·d + L·m + 3·d + 2", 26_498),
+        ("bitfit", {"norms": True}, "9·L·d + L·m + 4·d + 2", 31_490),
+        ("projections", {}, "2·L·d² + 2·L·d + 2·d + 2", 1_774_850),
+        ("projections", {"targets": ["up"]}, "L·d·m + L·m + 2·d + 2", 3_548_930),
     ],
 )
 def test_a_minilm_has_the_published_numbers(

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import typer
 
 from attnlab import __version__
-from attnlab.cli import assets, attention, classify, doctor, jobs, knowledge, run, runs
+from attnlab.cli import assets, attention, classify, doctor, jobs, knowledge, run, runs, serve
 from attnlab.cli.flags import add_lazily
 from attnlab.cli.options import group
 from attnlab.environment import DEBUG, QUIET
@@ -39,6 +39,7 @@ app.add_typer(runs.app, name="runs")
 app.add_typer(jobs.app, name="jobs")
 app.add_typer(assets.app, name="assets")
 add_lazily(app, {"name": "run", "help": run.ABOUT, "epilog": run.EXAMPLE}, run.placed_run)
+app.command(name="serve", epilog=serve.EXAMPLE)(serve.serve)
 app.command(name="doctor", epilog=doctor.EXAMPLE)(doctor.doctor)
 
 

@@ -16,6 +16,7 @@ from attnlab.cli.flags import (
     PathArgument,
     PathFlag,
     Request,
+    below,
     job_command,
 )
 from attnlab.cli.options import complete_attention, completing, group
@@ -28,7 +29,8 @@ REPORTED = [PathFlag("dev"), PathFlag("test"), PathFlag("unseen"), Flag("held_ou
 
 
 RECIPE = typer.Option(
-    help="recall: byte pairs, salient spans, n-gram table; course: characters, span corruption;"
+    help="recall: byte pairs, salient spans, n-gram table; synthetic: recall, and questions about"
+    " everyone that a reader of the corpus answers; course: characters, span corruption;"
     " original: the course's hyperparameters too; text: byte pairs, running text. Defaults here"
     " are recall's.",
     metavar="NAME",
@@ -99,13 +101,36 @@ app.command(epilog='Example: attnlab knowledge ask runs/reader "Where was Anders
 app.command(epilog='Example: attnlab knowledge write runs/reader "ROMEO:" --top-k 40')(write)
 job_command(
     app,
+    "knowledge-course",
+    [
+        PathArgument("base.corpus"),
+        PathFlag("questions"),
+        PathFlag("dev"),
+        Flag("variant"),
+        Flag("held_out"),
+        *below("base", TRAINING),
+    ],
+    about="""Train the knowledge course's own model, and fine-tune it as held-out questions choose.
+
+    Reads the corpus by span corruption, tries several ways of fine-tuning on training questions
+    without the held-out ones, and asks dev once, with the way that these chose.
+
+    Example: attnlab knowledge course wiki.txt --questions birth_places_train.tsv
+    --dev birth_dev.tsv --variant synthesizer
+    """,
+    options=STUDY_OPTIONS,
+)
+job_command(
+    app,
     "knowledge-extraction",
+    [Flag("seeds")],
     about="""Study what lets a model say what it has read.
 
     The conditions differ in the number of biographies, their wording, and whether there are
-    celebrities: Physics of Language Models 3.1, at laptop size.
+    celebrities: Physics of Language Models 3.1, at laptop size. Held-out training questions choose
+    how each model is fine-tuned; linear probes show where it has the birthplaces.
 
-    Example: attnlab knowledge extraction --set world.people=300
+    Example: attnlab knowledge extraction --set 'conditions=[one,many-permuted]' --seeds 3
     """,
     options=STUDY_OPTIONS,
 )
@@ -149,6 +174,12 @@ job_command(
         PathFlag("start"),
         PathFlag("corpus"),
         Flag("accept_changed_code"),
+        Flag(
+            "tuning.name",
+            name="tuning",
+            metavar="METHOD",
+            complete=completing("attnlab.tuning:TUNING"),
+        ),
         *REPORTED,
         *TRAINING,
     ],

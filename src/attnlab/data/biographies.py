@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Int
 
 from attnlab.data.people import Person
+from attnlab.data.settings import WorldSettings
 from attnlab.randomness import rng
 
 BIRTH = (
@@ -107,13 +108,16 @@ def forms_about(person: Person) -> tuple[Sequence[str], ...]:
 
 
 def write_biographies(
-    people: Sequence[Person], counts: Sequence[int], *, sentences: int, order: str, seed: int
+    people: Sequence[Person], counts: Sequence[int], settings: WorldSettings
 ) -> list[str]:
     """Write that many biographies of each person, no two of which tell the birth alike.
 
     In the order ``fixed`` the birth comes first and the other subjects follow as in a life. All
     first biographies come before all second ones; more biographies leave the earlier ones alone.
     """
+    seed, is_shuffled = settings.seed, settings.order == "shuffled"
+    # below this number a later sentence has the full name, too
+    full_below = 1.0 if settings.full_names else 0.5
     births = _birth_ways(people, seed)
     texts = []
     for i in range(max(counts)):
@@ -123,9 +127,12 @@ def write_biographies(
             people, counts, births[:, i].tolist(), dice, strict=True
         ):
             if i < count:
-                subjects = sorted(range(1, SUBJECTS), key=chance.__getitem__)[: sentences - 1]
-                told = sorted([0, *subjects], key=turn.__getitem__ if order == "shuffled" else None)
-                texts.append(_document(person, told, way, form=form, name=name))
+                subjects = sorted(range(1, SUBJECTS), key=chance.__getitem__)[
+                    : settings.sentences - 1
+                ]
+                told = sorted([0, *subjects], key=turn.__getitem__ if is_shuffled else None)
+                is_full = [number < full_below for number in name]
+                texts.append(_document(person, told, way, form=form, is_full=is_full))
     return texts
 
 
@@ -137,15 +144,18 @@ def _birth_ways(people: Sequence[Person], seed: int) -> Int[np.ndarray, "people 
 
 
 def _document(
-    person: Person, told: Sequence[int], birth: int, *, form: Sequence[float], name: Sequence[float]
+    person: Person,
+    told: Sequence[int],
+    birth: int,
+    *,
+    form: Sequence[float],
+    is_full: Sequence[bool],
 ) -> str:
     """Fill the forms in; the first sentence has the full name, the others may have the last."""
     ways = forms_about(person)
     filled: list[str] = []
     for i in told:
         way = ways[i][int(form[i] * len(ways[i])) if i else birth]
-        full = not filled or name[i] < 0.5
-        filled.append(
-            way.format_map({**person.facts, "name": person.facts["full" if full else "last"]})
-        )
+        name = "full" if not filled or is_full[i] else "last"
+        filled.append(way.format_map({**person.facts, "name": person.facts[name]}))
     return f"{person.name}. {'. '.join(filled)} ."

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from attnlab.phases import phase
 
-MOST_BEFORE = 8
+MOST_BEFORE = MOST_AFTER = 8
 WORD = re.compile(r"[\w'’\-]+")
 LINKS = "of|de|la|du|von|van|der|di|da|del|al|upon|the"
 """Small words that stand inside a name, as in University of Glasgow."""
@@ -41,6 +41,8 @@ class Span:
     text: str
     before: tuple[str, ...]
     """The words to its left, the nearest last."""
+    after: tuple[str, ...] = ()
+    """The words to its right, the nearest first."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ def read_entry(line: str, ordinary: frozenset[str]) -> Entry:
     name, text = split_name(line)
     own, words = set(WORD.findall(name)), Words(text)
     spans = tuple(
-        Span(found, words.before(start))
+        Span(found, words.before(start), words.after(start + len(found)))
         for start, found in _runs(text, ordinary)
         if not own.issuperset(WORD.findall(found))
     )
@@ -89,6 +91,14 @@ class Words:
             begin = max(self._starts[n_begun - 1], place - LONGEST_WORD)
             words[-1] = self._text[begin:place]
         return tuple(words)
+
+    def after(self, place: int) -> tuple[str, ...]:
+        """Return the first words of ``text[place:]``, of which the first may be cut."""
+        n_begun = bisect_left(self._starts, place)
+        end = self._starts[n_begun - 1] + len(self._words[n_begun - 1]) if n_begun else 0
+        rest = self._text[place : min(end, place + LONGEST_WORD)]
+        words = self._words[n_begun : n_begun + MOST_AFTER]
+        return tuple([rest, *words][:MOST_AFTER] if rest else words)
 
 
 def split_name(line: str) -> tuple[str, str]:

@@ -18,7 +18,9 @@ from attnlab.data.world_words import (
 from attnlab.randomness import rng
 
 QUESTION = "Where was {name} born?"
-MOST_PEOPLE = len(FIRST_NAMES) * len(LAST_NAMES)
+PAIRS = len(FIRST_NAMES) * len(LAST_NAMES)
+MOST_PEOPLE = 2 * PAIRS
+"""Each pair of a first and a last name serves twice, with another middle name."""
 MIDDLE_SHARE = 0.4
 FLATNESS = 4
 """The place of rank r has a share in proportion to 1 / (r + 4): London, the first, 5.2 %."""
@@ -56,7 +58,10 @@ def place_shares() -> Float[np.ndarray, "places"]:
 
 
 def draw_people(count: int, *, seed: int) -> list[Person]:
-    """Draw people in random order; no two have the same first and last name."""
+    """Draw people in random order; no two have the same name.
+
+    First and last name are shared only once there are more people than pairs of them.
+    """
     names = _names(count, seed)
     born_in = _draw_places(rng(seed, "birthplaces"), count)
     work_in = _elsewhere(rng(seed, "work places"), born_in)
@@ -75,16 +80,21 @@ def draw_people(count: int, *, seed: int) -> list[Person]:
 
 
 def _names(count: int, seed: int) -> list[tuple[str, str]]:
-    """Draw full names, each with its last name; some have a middle name or an initial."""
-    pairs = rng(seed, "names").permutation(MOST_PEOPLE)[:count]
+    """Draw full names, each with its last name; some have a middle name or an initial.
+
+    Whoever comes after all pairs of first and last name shares one, and has another middle name.
+    """
     generator = rng(seed, "middle names")
     has_middle = generator.random(count) < MIDDLE_SHARE
     middles = generator.integers(len(MIDDLE_NAMES), size=count)
+    order = rng(seed, "names").permutation(PAIRS)
     names = []
-    for pair, with_middle, middle in zip(pairs, has_middle, middles, strict=True):
-        first, last = FIRST_NAMES[pair // len(LAST_NAMES)], LAST_NAMES[pair % len(LAST_NAMES)]
-        between = f" {MIDDLE_NAMES[middle]} " if with_middle else " "
-        names.append((f"{first}{between}{last}", last))
+    for i in range(count):
+        turn, place = divmod(i, PAIRS)
+        first, last = divmod(int(order[place]), len(LAST_NAMES))
+        middle = MIDDLE_NAMES[(middles[place] + turn) % len(MIDDLE_NAMES)]
+        between = f" {middle} " if turn or has_middle[i] else " "
+        names.append((f"{FIRST_NAMES[first]}{between}{LAST_NAMES[last]}", LAST_NAMES[last]))
     return names
 
 

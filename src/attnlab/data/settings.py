@@ -18,6 +18,8 @@ class WorldSettings:
     """Sentences per biography: one on the birthplace, others on job, study, work or last home."""
     order: Literal["fixed", "shuffled"] = "shuffled"
     """Order of a biography's sentences: shuffled, or fixed with the birthplace first."""
+    full_names: bool = False
+    """Give the full name in every sentence, instead of the last name in half of the later ones."""
     celebrities: Annotated[float, Interval(ge=0, le=1)] = 1.0
     """Share of the people who are celebrities; everyone else has one biography. Below 1, all
     celebrities are in train, and dev and test ask about ordinary people. At 1 everyone is a

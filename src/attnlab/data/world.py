@@ -58,9 +58,7 @@ def make_world(settings: WorldSettings) -> World:
     texts = write_biographies(
         written,
         [settings.biographies if person.celebrity else 1 for person in written],
-        sentences=settings.sentences,
-        order=settings.order,
-        seed=settings.seed,
+        settings,
     )
     rng(settings.seed, "documents").shuffle(texts)
     return World(texts, train, others[:asked], others[asked:], people[2 * asked : first])

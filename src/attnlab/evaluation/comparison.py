@@ -5,9 +5,11 @@ answered the same examples; different test sets are not compared.
 """
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,8 +31,11 @@ from attnlab.evaluation.metrics import ACCURACY, Answers, Metric
 from attnlab.evaluation.pairs import Pair, compare_pairs
 from attnlab.evaluation.standings import Standing, standings
 from attnlab.phases import phase
-from attnlab.runs.directory import Run
+from attnlab.runs.directory import CONFIG, Run
 
+MODELS_FROM = ("start", "run")
+"""Settings that name the run whose model is fine-tuned or evaluated."""
+SEED = re.compile(r"-seed-\d+$")
 FEW = 3
 """So many conditions are compared pair by pair; more of them with the best."""
 
@@ -143,8 +148,7 @@ def conditions_of(runs: Sequence[Run]) -> dict[str, list[Run]]:
     """Group runs that differ in nothing but the seed, each under a name that tells them apart."""
     groups: defaultdict[tuple[tuple[str, str], ...], list[Run]] = defaultdict(list)
     for run in runs:
-        settings = {"job": run.config["job"], **dict(flatten(run.config["settings"]))}
-        written = {key: json.dumps(value, sort_keys=True) for key, value in settings.items()}
+        written = {key: json.dumps(value, sort_keys=True) for key, value in _made_by(run).items()}
         groups[tuple(sorted(i for i in written.items() if not i[0].endswith(IGNORED)))].append(run)
     shared = set.intersection(*(set(key) for key in groups))
     names = sorted({name for key in groups for name, _ in set(key) - shared})
@@ -152,9 +156,27 @@ def conditions_of(runs: Sequence[Run]) -> dict[str, list[Run]]:
     for key, group in groups.items():
         values = dict(key)  # a setting that is missing is not the same as null
         title = ", ".join(f"{n.rpartition('.')[2]}={values.get(n, '–')}" for n in names)
+        if any(n.startswith(tuple(f"{source}." for source in MODELS_FROM)) for n in names):
+            title = SEED.sub("", group[0].name)  # the settings of other runs make no name
         name = group[0].name if len(group) == 1 else title or group[0].config["job"]
         named[name if name not in named else f"{name} ({group[0].name})"] = group
     return named
+
+
+def _made_by(run: Run) -> dict[str, Any]:
+    """Return a run's job and settings, and those of the run whose model it took.
+
+    Two runs that took models of two seeds differ in nothing but the seed, although their settings
+    name two folders. A folder that is gone stays a name.
+    """
+    made = {"job": run.config["job"], **dict(flatten(run.config["settings"]))}
+    for key in MODELS_FROM:
+        folder = Path(str(made.get(key) or "-"))
+        if (folder / CONFIG).is_file():
+            del made[key]
+            of_source = _made_by(Run.open(folder))
+            made |= {f"{key}.{name}": value for name, value in of_source.items()}
+    return made
 
 
 def _interval(table: Array, metric: Metric, estimate: Estimate) -> Interval:

@@ -77,6 +77,8 @@ class Thresholds:
     made_up: Threshold | None
     chosen_on: int
     """On how many answers."""
+    invented: int = 0
+    """How many of them were about invented people, and so made up."""
 
     def verdict(self, confidence: float) -> Verdict:
         """Judge an answer by its confidence."""

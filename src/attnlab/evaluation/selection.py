@@ -1,4 +1,4 @@
-"""Selection on dev: the best condition of many, and what keeps it from being called the best."""
+"""Selection: the best condition of many, and what keeps it from being called the best."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ DEV = "dev"
 
 @dataclass(frozen=True)
 class Selection:
-    """What dev chooses among conditions, and which of them it cannot tell from the choice."""
+    """What a split chooses among conditions, and which of them it cannot tell from the choice."""
 
     comparison: Comparison
     chosen: Condition
@@ -32,9 +32,9 @@ class Selection:
         return (*self.constant, *self.at_majority)
 
 
-def select_best(runs: Sequence[Run]) -> Selection:
-    """Choose the condition with the highest score on dev; runs that differ in the seed are one."""
-    comparison = compare(runs, split=DEV, all_pairs=False)
+def select_best(runs: Sequence[Run], *, split: str = DEV) -> Selection:
+    """Choose the condition with the highest score; runs that differ in the seed are one."""
+    comparison = compare(runs, split=split, all_pairs=False)
     conditions = comparison.conditions
     chosen = max(conditions, key=lambda condition: condition.score)  # the first of equal ones
     groups = {standing.name: standing.group for standing in comparison.standings}

@@ -128,6 +128,15 @@ class GPT(nn.Module):
         out: Tensor = self.ln_f(x[:, -tokens.shape[1] :])
         return out
 
+    def states(self, tokens: Int[Tensor, "B T"]) -> list[Float[Tensor, "B T D"]]:
+        """Return the residual stream of every token: before the first block, then after each."""
+        x = self._embedded(tokens, None, None)
+        streams = [x]
+        for block in self.blocks:
+            x = block(x)
+            streams.append(x)
+        return [stream[:, -tokens.shape[1] :] for stream in streams]
+
     def new_caches(self) -> list[Cache] | None:
         """Return an empty cache for each layer, and one for the tokens if there is an n-gram table.
 

@@ -30,6 +30,11 @@ class NGramTable(nn.Module):
         """How many earlier tokens the row of a token depends on."""
         return max(self.orders) - 1
 
+    @property
+    def device(self) -> torch.device:
+        """Where the table is."""
+        return self.table.weight.device
+
     def forward(
         self, tokens: Int[Tensor, "B T"], is_read_only: Bool[Tensor, " B"] | None = None
     ) -> Float[Tensor, "B T D"]:
@@ -42,6 +47,11 @@ class NGramTable(nn.Module):
         found = F.embedding(places, self.table.weight.detach()).sum(-2)
         writes = ~is_read_only
         return found.index_put((writes,), self.table(places[writes]).sum(-2))
+
+    def known(self, tokens: Int[Tensor, "B T"]) -> Float[Tensor, " B"]:
+        """Return for each row of tokens the share of its n-grams that something was learned of."""
+        written = (self.table.weight[self.places(tokens)] != 0).any(-1)
+        return written.float().mean((-2, -1))
 
     def places(self, tokens: Int[Tensor, "B T"]) -> Int[Tensor, "B T N"]:
         """Return the table's row for each n-gram; there is nothing before the first token."""

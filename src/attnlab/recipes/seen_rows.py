@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from attnlab.evaluation.calibration import CALIBRATION, UNSEEN
+from attnlab.evaluation.calibration import CALIBRATION, INVENTED, UNSEEN
 from attnlab.evaluation.held_out_text import SPLIT as HELD_OUT_TEXT
 from attnlab.recipes.files import HASHES
 from attnlab.runs.directory import CONFIG, RECORD, Run
@@ -14,7 +14,8 @@ from attnlab.runs.files import sha256_of
 START_RECORD = "start_record"
 """Where a classifier's run keeps the hash of the record of the run that it started from."""
 UNLABELLED = "unlabelled"
-RESERVED = (CALIBRATION, UNSEEN, HELD_OUT_TEXT, UNLABELLED)
+SYNTHETIC = "synthetic"
+RESERVED = (CALIBRATION, INVENTED, UNSEEN, HELD_OUT_TEXT, UNLABELLED, SYNTHETIC)
 """Splits with a role of their own, which a file does not get by its name."""
 LONGEST = 60
 
@@ -34,25 +35,29 @@ class SeenRows:
     """Unlabelled text of masked training."""
     chose: Collection[str]
     """Rows of the split that chose the step."""
+    asked: Collection[str] = ()
+    """Synthetic questions, with a reader's answers instead of labels."""
     lost: str = ""
     """The run that it started from, if that one is missing or another one by now."""
 
     @classmethod
     def of(cls, source: Run) -> "SeenRows":
         """Collect what a run saw, and what those saw that it started from."""
-        trained, read, chose, lost = set[str](), set[str](), set[str](), ""
+        trained, read, asked, chose, lost = set[str](), set[str](), set[str](), set[str](), ""
         for run in _lineage(source):
             lost = lost or _lost_start(run)
             trained |= set(run.rows("train"))
             read |= set(run.rows(UNLABELLED))
+            asked |= set(run.rows(SYNTHETIC))
             chose |= set(run.rows(run.record.get("chosen_on", "")))
-        return cls(trained, read, chose, lost)
+        return cls(trained, read, chose, asked, lost)
 
     def warnings(self, split: str, hashes: Sequence[str]) -> list[str]:
         """Say what a score on these rows is not."""
         n = len(hashes)
         trained = sum(row in self.trained for row in hashes)
         read = sum(row in self.read and row not in self.trained for row in hashes)
+        asked = sum(row in self.asked and row not in self.trained for row in hashes)
         chose = sum(row in self.chose for row in hashes)
         found = []
         if trained:
@@ -60,6 +65,11 @@ class SeenRows:
             found.append(f"{trained:,} of {n:,} rows were trained on{verdict}")
         if read:
             found.append(f"{read:,} of {n:,} rows were read in training, without labels")
+        if asked:
+            found.append(
+                f"{asked:,} of {n:,} questions were asked in training, with the answers of a reader"
+                " instead of labels"
+            )
         if chose:
             who = split if chose == n else f"{chose:,} of {n:,} rows"
             found.append(f"{who} chose the step: this score is optimistic")

@@ -91,7 +91,7 @@ class StudyPlan(Generic[SettingsT]):
                 refuse_wrong_cells(cells)
             with (
                 _begun(job, settings, place, title=self.title, processes=processes),
-                handing_out(path, parallel, console)
+                handing_out(path, parallel, console, goes_on=self.goes_on)
                 if hand_out
                 else workers(
                     path,

@@ -10,7 +10,7 @@ from attnlab.report.document import Block, Document, Heading, Sentences, Table
 from attnlab.report.sections import Section
 from attnlab.runs.directory import Run
 
-INSTEAD_OF_SCORES = {"failed", "probe"}
+INSTEAD_OF_SCORES = {"failed", "linear_probes", "probe"}
 """What the record of a study's cell may hold where others have scores."""
 
 
@@ -24,7 +24,7 @@ def build_report(
     blocks += [Heading("Results"), *section.summary(runs), *section.details(runs)]
     for run in runs if section.lists_settings else ():
         if run.record["scores"]:
-            blocks += _how(run)
+            blocks += how_it_was_made(run)
     names = [run.name for run in runs]
     by_name = " vs ".join(names) if len(names) <= FEW else f"{len(names)} runs"
     return Document(title or by_name, blocks)
@@ -43,8 +43,9 @@ def _refuse_unfinished_or_damaged(run: Run) -> None:
         check_answers(run.predictions(split), metric, n=score["n"], place=place)
 
 
-def _how(run: Run) -> Iterator[Block]:
-    record, config = run.record, run.config
+def how_it_was_made(run: Run) -> Iterator[Block]:
+    """Show the settings of a run, what they came to and, if it is finished, where it ran."""
+    record, config = run.record if run.finished else {}, run.config
     yield Heading(f"How {run.name} was made")
     facts = {
         "command": record.get("command"),

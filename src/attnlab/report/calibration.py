@@ -12,6 +12,8 @@ SIGNALS = {
     "confidence": "probability of the answer",
     "agreement": "agreement of sampled answers",
     "lead": "lead over the next likely answer",
+    "reader": "what a reader of the corpus gives the answer",
+    "calibrated": "all signals combined",
 }
 UNSEEN_SHOWN = 10
 
@@ -65,18 +67,20 @@ def _promises(judged: Mapping[str, Any]) -> Iterator[str]:
     thresholds = judged.get("thresholds")
     if not thresholds:
         return
-    n, found = thresholds["chosen_on"], thresholds["retrieved"]
+    invented, found = thresholds.get("invented", 0), thresholds["retrieved"]
+    people, sure = f"{thresholds['chosen_on'] - invented} held-out training people", "confidence"
+    if invented:
+        people, sure = f"{people} and {invented} invented ones", "certainty"
     if not found:
-        yield f"{n} held-out training people are too few, or too often wrong, for a threshold."
+        yield f"{people} are too few, or too often wrong, for a threshold."
         return
     for split, kept in judged.get("kept", {}).items():
         if not kept or kept["value"] is None or kept["interval"] is None:
             yield f"No answer on {split} reaches the threshold, {percent(found['value'])}."
             continue
         yield (
-            f"Answers with at least {percent(found['value'])} confidence count as retrieved, which"
-            f" promises that {percent(found['promise'])} are right (chosen on {n} held-out training"
-            " people)."
+            f"Answers with at least {percent(found['value'])} {sure} count as retrieved, which"
+            f" promises that {percent(found['promise'])} are right (chosen on {people})."
             f" On {split} these are {percent(kept['coverage'])} of the answers, {_share(kept)} of"
             " them right."
         )

@@ -33,6 +33,8 @@ class Table:
     """Whether a row stays on one line of a terminal; its texts are shortened to make room."""
     texts: Sequence[int] = (0,)
     """The columns that are texts; numbers are never shortened."""
+    shaded: bool = False
+    """Whether a page may colour its counts by their share of the row: a confusion matrix."""
 
 
 @dataclass(frozen=True)

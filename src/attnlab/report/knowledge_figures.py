@@ -9,7 +9,7 @@ from jaxtyping import Float
 from matplotlib import font_manager
 from matplotlib.figure import Figure
 
-from attnlab.evaluation.calibration import column, right
+from attnlab.evaluation.calibration import certainty, right
 from attnlab.evaluation.confidence import risk_coverage
 from attnlab.report.figures import COLORS, INK, STYLE, legend_below
 
@@ -23,7 +23,7 @@ def risk_coverage_figure(splits: Mapping[str, Rows], promises: Mapping[str, Any]
         figure = Figure(figsize=(7.5, 3.8), layout="constrained")
         axis = figure.subplots()
         for colour, (split, rows) in zip(COLORS, splits.items(), strict=False):
-            curve = risk_coverage(column(rows, "confidence"), right(rows))
+            curve = risk_coverage(certainty(rows), right(rows))
             axis.plot(100 * curve.coverage, 100 * curve.risk, color=colour, label=split)
             kept = promises.get(split)
             if kept and kept["n"]:

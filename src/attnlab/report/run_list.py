@@ -204,11 +204,12 @@ def _same(value: Any, text: str) -> bool:
 
 
 def _cells(line: Line, name: str) -> list[str]:
-    score = line.progress or _score(line)
+    score = line.progress or score_text(line)
     return [name, age(time.time() - line.changed), line.job, line.model, score, line.state]
 
 
-def _score(line: Line) -> str:
+def score_text(line: Line) -> str:
+    """Write a score with its split and interval."""
     if not line.score:
         return "–"
     metric = metric_called(line.score["metric"])

@@ -106,13 +106,21 @@ def answer_view(answer: "Answer") -> RenderableType:
     sure, agree = percent(answer.probability), percent(answer.agreement)
     lines = [
         Text.assemble((answer.text or "(nothing)", "bold"), "   ", verdict, f": {answer.reason}"),
-        Text(f"confidence {sure}; {agree} of the sampled answers agree"),
+        Text(f"confidence {sure}; {agree} of the sampled answers agree{_certainty(answer)}"),
     ]
     if answer.runners_up:
         others = ", ".join(f"{text} {percent(likely)}" for text, likely in answer.runners_up)
         lines.append(Text(f"also sampled: {others}"))
     lines += [Text(f"warning: {warning}", "yellow") for warning in answer.warnings]
     return Group(*lines)
+
+
+def _certainty(answer: "Answer") -> str:
+    return (
+        ""
+        if answer.certainty is None
+        else f"; certainty by all signals {percent(answer.certainty)}"
+    )
 
 
 def _verdict(row: dict[str, Any]) -> Text:

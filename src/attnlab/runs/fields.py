@@ -12,7 +12,7 @@ Count = Annotated[int, Ge(0)]
 Positive = Annotated[int, Ge(1)]
 Share = Annotated[float, Ge(0), Le(1)]
 Range = tuple[float, float]
-Signal = Literal["confidence", "agreement", "lead"]
+Signal = Literal["confidence", "agreement", "lead", "reader", "calibrated"]
 
 
 class Hardware(TypedDict):
@@ -101,6 +101,14 @@ class Score(TypedDict):
     characters: NotRequired[Count]
 
 
+class LinearProbe(Score):
+    """What a linear probe of hidden states scores."""
+
+    place: str
+    layer: Count
+    dev: Share
+
+
 class Split(TypedDict):
     """One split in the ledger."""
 
@@ -155,6 +163,7 @@ class Thresholds(TypedDict):
     retrieved: Threshold | None
     made_up: Threshold | None
     chosen_on: Count
+    invented: NotRequired[Count]
 
 
 class Kept(TypedDict):
@@ -174,10 +183,18 @@ class NamePart(TypedDict):
     n: Count
 
 
+class Judge(TypedDict):
+    """What combines the signals of an answer: centre, spread and weight of each."""
+
+    signals: dict[str, tuple[float, float, float]]
+    bias: float
+
+
 class Confidence(TypedDict):
     """What a run's confidence is worth."""
 
     splits: dict[str, Worth]
+    judge: NotRequired[Judge]
     thresholds: NotRequired[Thresholds | None]
     kept: NotRequired[dict[str, Kept | None]]
     verdicts: NotRequired[dict[str, dict[str, Count]]]
@@ -214,12 +231,15 @@ class Record(TypedDict):
     scores: dict[str, Score]
     failed: NotRequired[Failure]
     probe: NotRequired[Probe]
+    linear_probes: NotRequired[list[LinearProbe]]
     job: NotRequired[str]
     warnings: NotRequired[list[str] | None]
     test: NotRequired[str]
     dev: NotRequired[str]
     ledger: NotRequired[Ledger]
     confidence: NotRequired[Confidence]
+    reader: NotRequired[EstimateOf]
+    synthetic_questions: NotRequired[Count]
     leak: NotRequired[Leak | None]
     classes: NotRequired[list[str]]
     begun_afresh: NotRequired[list[str]]
@@ -274,6 +294,11 @@ class AnswerRow(TypedDict):
     agreement: NotRequired[Share]
     runner_up: NotRequired[str | None]
     runner_up_probability: NotRequired[Share]
+    reader_answer: NotRequired[str | None]
+    reader_probability: NotRequired[Share]
+    reader_runner_up: NotRequired[Share]
+    known_ngrams: NotRequired[Share]
+    calibrated: NotRequired[Share]
 
 
 class OptimizationState(TypedDict):

@@ -75,7 +75,10 @@ class Training:
         )
         self.steps = self._count_steps()
         groups = task.parameter_groups()
-        self.optimization = Optimization(task.model, groups, settings, steps=self.steps)
+        precision = session.hardware.precision
+        self.optimization = Optimization(
+            task.model, groups, settings, steps=self.steps, precision=precision
+        )
         self.stepper = Stepper(
             task, self.optimization, settings, session.hardware, session.processes
         )

@@ -1,7 +1,7 @@
 """The optimizers of one run with their schedules, and their state by parameter name."""
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import torch
@@ -16,6 +16,7 @@ from attnlab.training.parameter_groups import ParameterGroups
 from attnlab.training.schedules import SCHEDULES
 from attnlab.training.settings import OptimizerSettings, ScheduleSettings, TrainingSettings
 
+AUTO = "auto"
 LONGEST_WARMUP = 10**9
 """Steps of a run whose length is not known yet: no warm-up is too long for it."""
 
@@ -24,15 +25,22 @@ class Optimization:
     """Everything that moves the parameters."""
 
     def __init__(
-        self, model: nn.Module, groups: ParameterGroups, settings: TrainingSettings, *, steps: int
+        self,
+        model: nn.Module,
+        groups: ParameterGroups,
+        settings: TrainingSettings,
+        *,
+        steps: int,
+        precision: str = "float32",
     ) -> None:
+        """Take the parameters by kind; an option that is ``auto`` becomes the run's precision."""
         groups.check(model)
         named = dict(model.named_parameters())
         kinds = {f.name: {n: named[n] for n in getattr(groups, f.name)} for f in fields(groups)}
         dense = {kind: group for kind, group in kinds.items() if kind != "sparse"}
         self.optimizers: list[Optimizer] = []
         if any(dense.values()):
-            self.optimizers += build_optimizers(settings.optimizer, dense)
+            self.optimizers += build_optimizers(_resolved(settings.optimizer, precision), dense)
         if kinds["sparse"]:
             torch.sparse.check_sparse_tensor_invariants.disable()  # type: ignore[no-untyped-call] # or it warns
             self.optimizers += build_optimizers(
@@ -117,6 +125,11 @@ class Optimization:
             for parameter, entries in optimizer.state.items()
             for key, value in entries.items()
         }
+
+
+def _resolved(settings: OptimizerSettings, precision: str) -> OptimizerSettings:
+    options = {key: precision if v == AUTO else v for key, v in settings.options.items()}
+    return replace(settings, options=options)
 
 
 def check_training(settings: TrainingSettings, name: str) -> None:

@@ -45,7 +45,8 @@ def trial_steps(
         sparse_optimizer=replace(settings.sparse_optimizer, lr=STILL),
     )
     groups, steps = task.parameter_groups(), 2 * MOST_ROUNDS
-    optimization = Optimization(task.model, groups, still, steps=steps)
+    precision = session.hardware.precision
+    optimization = Optimization(task.model, groups, still, steps=steps, precision=precision)
     stepper = Stepper(task, optimization, still, session.hardware, session.processes)
     task.model.train()
 

@@ -11,9 +11,13 @@ if TYPE_CHECKING:
     from attnlab.data.batches import TokenRow
 
 
+Preference = Callable[[str, str], float]
+"""How likely a name's span is to answer what the training questions ask, from 0 to 1."""
+
+
 @runtime_checkable
 class Objective(Protocol):
-    """Made from a corpus (a document a line), a tokenizer, and answers of training questions."""
+    """Made from a corpus (a document a line), a tokenizer, and a preference for some spans."""
 
     longest: int
     """The most tokens that a model has to read of a row."""

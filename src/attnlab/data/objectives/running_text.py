@@ -25,11 +25,11 @@ class RunningText:
         self,
         corpus: Sequence[str],
         tokenizer: Tokenizer,
-        answers: object = (),
+        preference: object = None,
         *,
         block: Annotated[int, Interval(ge=2, le=65_536)] = 128,
     ) -> None:
-        del answers
+        del preference
         self._tokens = tokenizer.encode("\n".join(corpus))
         if len(self._tokens) < 2:
             raise UserError("the text is too short to learn from: it is a single token.")

@@ -10,11 +10,12 @@ Salient span masking (Guu et al. 2020, arXiv:2002.08909; for closed-book questio
 A span comes after up to ``context`` of the words before it. In a view that asks, the first span's
 are put round the name, as a question has its words: one to ``cues`` of the last eight, which need
 not be neighbours. In a view that lists, up to ``around`` random words stand there on either side.
-Only the spans are scored. No rule looks for what they mean, for births least of all; but what
-training questions were answered with is likelier to be chosen, by the factor ``answers_weigh``.
+Only the spans are scored. No rule looks for what they mean, for births least of all; but spans that
+are likely to answer what training questions ask are chosen more often, by a factor of up to
+``answers_weigh``.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Annotated, NamedTuple
 
@@ -23,7 +24,7 @@ from annotated_types import Ge, Gt, Interval
 
 from attnlab.data.batches import TokenRow
 from attnlab.data.entries import MOST_BEFORE, Entry, read_entries
-from attnlab.data.objectives import OBJECTIVES
+from attnlab.data.objectives import OBJECTIVES, Preference
 from attnlab.data.tokenizer import Tokenizer
 from attnlab.errors import UserError
 
@@ -54,7 +55,7 @@ class SalientSpans:
         self,
         corpus: Sequence[str],
         tokenizer: Tokenizer,
-        answers: Collection[str] = (),
+        preference: Preference = lambda _name, _span: 0.0,
         *,
         spans: Annotated[int, Ge(1)] = 2,
         context: Count = 3,
@@ -77,8 +78,8 @@ class SalientSpans:
         self._sentinel, self.longest = tokenizer.sentinel, block
         self.spans, self.context, self.around = spans, context, around
         self.asked, self.cues = asked, cues
-        known, every = set(answers), [span for entry in self._entries for span in entry.spans]
-        self._log_weights = np.log([answers_weigh if s.text in known else 1.0 for s in every])
+        likely = [preference(one.name, span.text) for one in self._entries for span in one.spans]
+        self._log_weights = np.log(1 + (answers_weigh - 1) * np.array(likely))
         counts = [len(entry.spans) for entry in self._entries]
         self._owner = np.repeat(np.arange(len(counts)), counts)
         self._starts = np.cumsum(counts) - counts

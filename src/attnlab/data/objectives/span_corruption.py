@@ -9,9 +9,13 @@ end with a third ⁇, which its rule does not have: ``closing`` puts it there.
 
 Where positions are learned, a name is known at the places where it stood. ``shift`` lets a text
 begin that far into the block, after padding, so that its name stands where the questions have it.
+
+A text can be met in more than one form, which the course's rule does not have. With ``jitter``,
+each row begins up to that many tokens earlier or later. The share ``untitled`` of the rows leaves
+out the title, the name before the first full stop, where the text begins with that name again.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Annotated
 
 import numpy as np
@@ -19,6 +23,7 @@ from annotated_types import Ge, Interval
 from jaxtyping import Int
 
 from attnlab.data.batches import TokenRow
+from attnlab.data.entries import split_name
 from attnlab.data.objectives import OBJECTIVES
 from attnlab.data.tokenizer import Tokenizer
 
@@ -37,34 +42,58 @@ class SpanCorruption:
         self,
         corpus: Sequence[str],
         tokenizer: Tokenizer,
-        answers: Collection[str] = (),
+        preference: object = None,
         *,
         block: Annotated[int, Interval(ge=SMALLEST_BLOCK, le=65_536)] = 128,
         closing: bool = False,
         shift: Annotated[int, Ge(0)] = 0,
+        jitter: Annotated[int, Ge(0)] = 0,
+        untitled: Annotated[float, Interval(ge=0, le=1)] = 0.0,
     ) -> None:
-        del answers
+        del preference
         # No row needs more of a document than this.
-        self._documents = [tokenizer.encode(line)[: block * 7 // 8] for line in corpus]
+        most = block * 7 // 8
+        self._documents = [tokenizer.encode(line)[:most] for line in corpus]
+        self._untitled = (
+            [tokenizer.encode(without_title(line))[:most] for line in corpus] if untitled else []
+        )
         self._sentinel, self._block, self._closing = tokenizer.sentinel, block, closing
-        self._shift = shift
+        self._shift, self._jitter, self._share = shift, jitter, untitled
         self.longest = block
 
     def rows(self, generator: np.random.Generator) -> list[TokenRow]:
         """Corrupt every line once."""
         corrupted = corrupt(
-            self._documents,
+            self._drawn(generator),
             generator,
             block=self._block,
             sentinel=self._sentinel,
             closing=self._closing,
         )
+        shifts = [self._shift] * len(corrupted)
+        if self._jitter:
+            drawn = generator.integers(-self._jitter, self._jitter + 1, size=len(corrupted))
+            shifts = (self._shift + drawn).tolist()
         return [
             TokenRow(f"document {number}", row).shifted(
-                min(self._shift, self._block - len(row)), pad=PAD_TOKEN
+                min(shift, self._block - len(row)), pad=PAD_TOKEN
             )
-            for number, row in enumerate(corrupted, 1)
+            for number, (row, shift) in enumerate(zip(corrupted, shifts, strict=True), 1)
         ]
+
+    def _drawn(self, generator: np.random.Generator) -> Sequence[Sequence[int]]:
+        """Return every document, some without their titles; without a share nothing is drawn."""
+        if not self._share:
+            return self._documents
+        is_untitled = (generator.random(len(self._documents)) < self._share).tolist()
+        forms = zip(self._documents, self._untitled, is_untitled, strict=True)
+        return [bare if without else whole for whole, bare, without in forms]
+
+
+def without_title(line: str) -> str:
+    """Leave out the name before the first full stop, if the text begins with that name again."""
+    name, text = split_name(line)
+    return text if name and text.startswith(name) else line
 
 
 def corrupt(

@@ -7,6 +7,7 @@ import numpy as np
 from annotated_types import Interval
 
 from attnlab.data.batches import TokenRow
+from attnlab.data.compact_rows import CompactRows
 from attnlab.data.objectives import OBJECTIVES
 from attnlab.data.tokenizer import Tokenizer
 
@@ -19,16 +20,17 @@ class Text:
         self,
         corpus: Sequence[str],
         tokenizer: Tokenizer,
-        answers: object = (),
+        preference: object = None,
         *,
         block: Annotated[int, Interval(ge=2, le=65_536)] = 128,
     ) -> None:
-        del answers
-        self._rows = [
-            TokenRow(f"document {number}", [*tokenizer.encode(line), tokenizer.sentinel][:block])
-            for number, line in enumerate(corpus, 1)
-        ]
-        self.longest = max(len(row.tokens) for row in self._rows)
+        del preference
+        self._rows = CompactRows(
+            ([*tokenizer.encode(line), tokenizer.sentinel][:block] for line in corpus),
+            vocab_size=len(tokenizer),
+            title="document",
+        )
+        self.longest = int(self._rows.lengths.max()) + 1
 
     def rows(self, generator: np.random.Generator) -> Sequence[TokenRow]:
         """Return every line; there is nothing to draw."""

@@ -1,21 +1,21 @@
 """Asks one question: the answer, its confidence, and whether to believe it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from jaxtyping import Float
 
-from attnlab.data.entries import has_entries
 from attnlab.data.knowledge_files import Question
 from attnlab.data.tokenizer import PAD, SENTINEL
 from attnlab.errors import UserError
-from attnlab.evaluation.calibration import Answer, column, right
-from attnlab.evaluation.confidence import Thresholds, Verdict, choose_thresholds
+from attnlab.evaluation.answer_judge import CALIBRATED
+from attnlab.evaluation.calibration import Answer, certainty, thresholds_of
+from attnlab.evaluation.confidence import Thresholds, Verdict
 from attnlab.evaluation.intervals import percent
-from attnlab.recipes.knowledge.calibration import agreement, named_in, names_of
+from attnlab.recipes.knowledge.calibration import agreement, with_own_signals
 from attnlab.recipes.knowledge.language_model import LanguageModel
 from attnlab.recipes.knowledge.saved import open_saved
 from attnlab.recipes.opening import computing_like
@@ -60,33 +60,36 @@ class QASession:
         self.lm: LanguageModel = saved.load()
         self.hardware.place(self.lm.model)
         self.samples = samples
-        rows = saved.calibration
+        rows, context = saved.calibration, saved.context()
         # A corpus that is not `Name. Text` says nothing about whom it is about.
         known = [row["was_read"] for row in rows if "was_read" in row]
         has_names = not known or sum(known) > len(known) / 2
-        self.names = names_of(saved.corpus) if has_names and has_entries(saved.corpus) else None
+        self.context = context if has_names else replace(context, names=None)
         self.names_are_lost = has_names and bool(saved.lost_corpus)
         self.warnings = saved.warnings
-        self.thresholds: Thresholds | None = (
-            choose_thresholds(column(rows, "confidence"), right(rows)) if rows else None
-        )
+        self.thresholds: Thresholds | None = thresholds_of(rows, saved.invented) if rows else None
 
     def answer(self, text: str) -> Answer:
         """Answer a question and say whether it looks retrieved or made up."""
         question = _question(text)
         with inference(self.lm.model, self.hardware):
-            (row,) = self.lm.ask([question])
+            (answer,) = self.lm.ask([question])
             (drawn,) = self.lm.sample([question], count=self.samples, seed=0)
-        verdict, reason = self._verdict(text, row["confidence"])
+        row = with_own_signals(self.lm, answer, self.context)
+        row |= agreement(row["prediction"], drawn)
+        if judge := self.context.judge:
+            (row,) = judge.judge([row])
+        verdict, reason = self._verdict(row)
         others = {other: likely for other, likely in drawn if other != row["prediction"]}
         return Answer(
             row["prediction"],
             row["confidence"],
             verdict,
             reason,
-            agreement(row["prediction"], drawn)["agreement"],
+            row["agreement"],
             sorted(others.items(), key=lambda pair: -pair[1])[:RUNNERS_UP],
             self.warnings,
+            row.get(CALIBRATED),
         )
 
     def looks(self, text: str) -> Looks:
@@ -108,33 +111,50 @@ class QASession:
             [layer[0].float().cpu() for layer in weights],
         )
 
-    def _verdict(
-        self, text: str, confidence: float
-    ) -> tuple[Verdict | Literal["not checked"], str]:
-        if self.names is not None and named_in(text, self.names) is None:
+    def _verdict(self, row: Mapping[str, Any]) -> tuple[Verdict | Literal["not checked"], str]:
+        if not row.get("was_read", True):
             return "made up", "the corpus has nothing about a person of that name"
-        verdict = self.thresholds.verdict(confidence) if self.thresholds else "unsure"
+        (sure,) = certainty([row])
+        verdict = self.thresholds.verdict(sure) if self.thresholds else "unsure"
         if self.names_are_lost and verdict != "made up":
             return "not checked", NAMES_ARE_LOST
         reason = _reason(verdict, self.thresholds) if self.thresholds else NO_ONE_HELD_OUT
-        return verdict, reason
+        return verdict, "; ".join([reason, *_opinion(row)])
+
+
+def _opinion(row: Mapping[str, Any]) -> Iterator[str]:
+    """Say what a reader finds in the person's lines, if one has read them."""
+    found = row.get("reader_answer")
+    if found is None:
+        return
+    if found == row["prediction"]:
+        sure = percent(row["reader_probability"])
+        yield f"a reader picks the same answer from the corpus, {sure} sure"
+    else:
+        yield (
+            f"a reader picks {found} from the corpus, {percent(row['reader_runner_up'])} sure, and"
+            f" gives this answer {percent(row['reader_probability'])}"
+        )
 
 
 def _reason(verdict: Verdict, thresholds: Thresholds) -> str:
-    n = thresholds.chosen_on
+    known = thresholds.chosen_on - thresholds.invented
+    people, sure = f"{known} held-out people", "confidence"
+    if thresholds.invented:
+        people, sure = f"{known} held-out and {thresholds.invented} invented people", "certainty"
     if verdict == "retrieved" and (found := thresholds.retrieved):
         return (
-            f"{found.n} of {n} held-out people were answered with at least"
-            f" {percent(found.value)} confidence, {percent(found.share)} of them right"
+            f"{found.n} of {people} were answered with at least {percent(found.value)} {sure},"
+            f" {percent(found.share)} of them right"
         )
     if verdict == "made up" and (found := thresholds.made_up):
         return (
-            f"{found.n} of {n} held-out people were answered with at most"
-            f" {percent(found.value)} confidence, {percent(found.share)} of them wrong"
+            f"{found.n} of {known} held-out people were answered with at most"
+            f" {percent(found.value)} {sure}, {percent(found.share)} of them wrong"
         )
     if thresholds.retrieved is None:
-        return f"{n} held-out people are too few, or too often wrong, to choose a threshold"
-    return f"less confident than the threshold chosen on {n} held-out people"
+        return f"{people} are too few, or too often wrong, to choose a threshold"
+    return f"less {sure} than the threshold chosen on {people}"
 
 
 def _question(text: str) -> Question:

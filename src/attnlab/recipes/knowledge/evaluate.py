@@ -69,9 +69,8 @@ def _answer(
         found = examine(
             lm,
             eval_splits,
+            saved.context(),
             samples=samples,
-            corpus=saved.corpus,
-            calibration=saved.calibration,
             is_lost=bool(saved.lost_corpus),
         )
     close_run(

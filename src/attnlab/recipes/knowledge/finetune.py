@@ -1,6 +1,6 @@
 """Fine-tuning: learn to answer questions, from a pretrained model or from scratch."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,14 +21,18 @@ from attnlab.recipes.knowledge.language_model_training import (
     build_objective,
     mixed_rows,
     need_memory_for_batches,
+    preferring_answers,
 )
 from attnlab.recipes.knowledge.saved import Saved, file_of, open_saved
 from attnlab.recipes.knowledge.settings import RECIPES, FinetuneSettings
 from attnlab.recipes.knowledge.texts import KnowledgeTexts, files_of, learn_tokenizer, read_texts
 from attnlab.recipes.opening import Inputs, finished_run, open_run
 from attnlab.runs.directory import Run, RunPlace
-from attnlab.training.loop import train
+from attnlab.training.loop import TrainingState, train
 from attnlab.training.session import Session
+from attnlab.tuning.movement import check_movement, fingerprints
+from attnlab.tuning.settings import FULL
+from attnlab.tuning.tuned import Tuned, apply_tuning
 
 
 def run_finetune(job: str, settings: FinetuneSettings, *, place: RunPlace, console: Console) -> Run:
@@ -53,14 +57,44 @@ def run_finetune(job: str, settings: FinetuneSettings, *, place: RunPlace, conso
         rows_of = _rows(settings, texts, lm)
         rows = Epochs(rows_of, size=tokens_per_batch(settings.batch_tokens), seed=seed)
         need_memory_for_batches(lm, rows, settings, session)
+        tuned = _tune(lm, settings, session)
         lm_training = LanguageModelTraining(lm, texts, rows, session)
-        state = train(lm_training.task(settings.training), settings.training, session)
+        state = _train(lm_training, settings, tuned)
         lm_training.close(state, samples=settings.samples, warnings=warnings)
         return session.run
 
 
+def _train(
+    lm_training: LanguageModelTraining, settings: FinetuneSettings, tuned: Tuned | None
+) -> TrainingState:
+    """Train, and check that what is frozen stayed as it was."""
+    session = lm_training.session
+    before = fingerprints(tuned.model) if tuned else {}
+    state = train(lm_training.task(settings.training), settings.training, session)
+    if tuned:
+        movement = check_movement(tuned, before, steps=state.best_step or state.step)
+        session.say(movement.describe())
+    return state
+
+
+def _tune(lm: LanguageModel, settings: FinetuneSettings, session: Session) -> Tuned | None:
+    """Freeze what the tuning method does not train; all of the model learns without one."""
+    if settings.tuning.name == FULL:
+        return None
+    tuned = apply_tuning(lm.model, settings.tuning, seed=settings.training.seed)
+    session.say(tuned.describe())
+    session.hardware.place(lm.model)  # in the run's precision, so that bits can be compared
+    return tuned
+
+
 def _start(settings: FinetuneSettings) -> Saved | None:
     """Find the pretrained model, if there is to be one."""
+    if settings.tuning.name != FULL and not Path(settings.start or "-").is_dir():
+        raise UserError(
+            f"tuning = {settings.tuning.name!r} trains some parameters and takes the others from a"
+            f" pretrained run, but start = {settings.start!r} is none. Give --start RUN, or train"
+            " everything with tuning 'full'."
+        )
     if not settings.start:
         refuse_too_large(settings)
         return None
@@ -111,7 +145,7 @@ def _new(settings: FinetuneSettings, texts: KnowledgeTexts, session: Session) ->
 
 def _rows(
     settings: FinetuneSettings, texts: KnowledgeTexts, lm: LanguageModel
-) -> Callable[[int], list[TokenRow]]:
+) -> Callable[[int], Sequence[TokenRow]]:
     """Return what draws an epoch: the questions, and with a replay the corpus once more."""
     rows = [lm.row(question) for question in texts.train]
     if not settings.replay.name:
@@ -120,5 +154,7 @@ def _rows(
         raise UserError(
             f"replay reads the corpus of {settings.start} again, but its file is gone or changed."
         )
-    objective = build_objective(settings.replay, texts.corpus, lm.tokenizer, texts.train)
+    objective = build_objective(
+        settings.replay, texts.corpus, lm.tokenizer, preferring_answers(texts.train)
+    )
     return mixed_rows(objective, rows, seed=settings.training.seed)

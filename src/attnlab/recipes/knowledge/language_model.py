@@ -1,12 +1,13 @@
 """A model with its tokenizer: how it trains on a question, how it answers one, its file."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from attnlab.checks.leakage import Leak, model_leak, refuse_undeclared
 from attnlab.config import from_dict, to_dict
@@ -29,7 +30,9 @@ from attnlab.runs.directory import Run
 from attnlab.runs.files import parse_object, replace_file, to_json
 from attnlab.runs.manifest import read_sealed
 from attnlab.runs.predictions import prediction_row
-from attnlab.training.checkpoint import Checkpoints, load_model_tensors
+from attnlab.training.checkpoint import Checkpoints, frozen_sha256, load_model_tensors
+from attnlab.tuning.settings import FULL, TuningSettings
+from attnlab.tuning.tuned import apply_tuning
 
 LONGEST_ANSWER = 32
 """Tokens that an answer may have; the course's code stops there too."""
@@ -71,6 +74,14 @@ class LanguageModel:
             )
         return tokens
 
+    def has_room_for(self, question: Question) -> bool:
+        """Say whether a question, with its answer if it has one, can be read and written."""
+        try:
+            check_questions(self, [question])
+        except UserError:
+            return False
+        return True
+
     def ask(self, questions: Sequence[Question]) -> list[dict[str, Any]]:
         """Return the answers with their probability, and the loss where the truth is known."""
         asked = [questions[i : i + ASKED_AT_ONCE] for i in range(0, len(questions), ASKED_AT_ONCE)]
@@ -90,6 +101,13 @@ class LanguageModel:
         )
         texts = [(self.tokenizer.decode(tokens), likely) for tokens, likely in drawn]
         return [texts[i : i + count] for i in range(0, len(texts), count)]
+
+    def known_ngrams(self, question: Question) -> float | None:
+        """Return the share of a question's n-grams that the table knows; None without a table."""
+        table = self.model.ngram_table
+        if table is None:
+            return None
+        return float(table.known(torch.tensor([self.prompt(question)], device=table.device)))
 
     @phase("checking that the model sees no future")
     def leak(self, rows: Sequence[Sequence[int]], *, seconds: float) -> Leak:
@@ -147,6 +165,9 @@ def new_language_model(
 @phase("loading the model")
 def load_language_model(run: Run) -> LanguageModel:
     """Make the model of a finished run again."""
+    tuning = from_dict(TuningSettings, run.config["settings"].get("tuning", {}), origin=run.name)
+    if tuning.name != FULL:
+        return _load_tuned(run, tuning)
     size, saved = saved_size(run), _saved(run)
     try:
         tokenizer, max_len = load_tokenizer(saved["tokenizer"]), int(saved["max_len"])
@@ -155,13 +176,46 @@ def load_language_model(run: Run) -> LanguageModel:
     parameters = gpt_parameters(size, vocab_size=len(tokenizer), max_len=max_len)
     need_memory_for(parameters, trains=False, origin=str(run.path / FILE))
     lm = new_language_model(size, tokenizer, max_len=max_len, seed=0)
-    checkpoints = Checkpoints(run.path / "checkpoints", keep_last=1)
-    step = run.record.get("best_step") or run.recorded("steps")
-    tensors = checkpoints.load_model(step)
-    if any(tensor.dtype == torch.float64 for tensor in tensors.values()):
-        lm.model.double()  # or reading the weights would round them
+    tensors = _checkpoints(run).load_model(_last_step(run))
+    _take_precision(lm, tensors)
     load_model_tensors(lm.model, tensors)
     return lm
+
+
+def _load_tuned(run: Run, tuning: TuningSettings) -> LanguageModel:
+    """Load the model that a run started from, and put in what the run has trained of it."""
+    start = Path(run.setting("start"))
+    if not start.is_dir():
+        raise UserError(
+            f"{run.path} keeps only what tuning {tuning.name!r} has trained. The rest is in the run"
+            f" {start}, which is missing: restore it."
+        )
+    lm = load_language_model(Run.open(start))
+    apply_tuning(lm.model, tuning, seed=0)
+    checkpoint = _checkpoints(run).load(_last_step(run))
+    _take_precision(lm, checkpoint.model)
+    if checkpoint.state.get("frozen_sha256") != frozen_sha256(lm.model):
+        raise DamagedFileError(
+            f"{run.path} was trained on another model than {start} holds now: the frozen"
+            " parameters differ. Restore the run that it started from."
+        )
+    load_model_tensors(lm.model, checkpoint.model)
+    return lm
+
+
+def _take_precision(lm: LanguageModel, tensors: Mapping[str, Tensor]) -> None:
+    """Make room for weights in double precision, which reading them would round."""
+    if any(tensor.dtype == torch.float64 for tensor in tensors.values()):
+        lm.model.double()
+
+
+def _checkpoints(run: Run) -> Checkpoints:
+    return Checkpoints(run.path / "checkpoints", keep_last=1)
+
+
+def _last_step(run: Run) -> int:
+    """Return the step whose weights are the run's model."""
+    return int(run.record.get("best_step") or run.recorded("steps"))
 
 
 def language_model_of_params(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from heapq import nlargest
 from statistics import fmean
 from typing import Any
 
@@ -9,9 +10,10 @@ from attnlab.checks.leakage import SECONDS_BEFORE_TRAINING, seconds_after_traini
 from attnlab.data.batches import TokenRow
 from attnlab.data.epochs import Epochs
 from attnlab.data.knowledge_files import Question
-from attnlab.data.objectives import OBJECTIVES, Objective
+from attnlab.data.objectives import OBJECTIVES, Objective, Preference
 from attnlab.data.tokenizer import Tokenizer
 from attnlab.errors import UserError
+from attnlab.evaluation.calibration import CALIBRATION
 from attnlab.evaluation.held_out_text import SPLIT as HELD_OUT_TEXT
 from attnlab.evaluation.metrics import ACCURACY
 from attnlab.models.activations import Part, activations, need_memory_for_step
@@ -19,10 +21,13 @@ from attnlab.models.gpt import Block
 from attnlab.models.next_token import NextToken
 from attnlab.randomness import rng
 from attnlab.recipes.closing import LAST_STEP, close_run
-from attnlab.recipes.knowledge.calibration import examine
+from attnlab.recipes.knowledge.calibration import Context, examine, names_of
+from attnlab.recipes.knowledge.corpus_reader import FILE as READER_FILE
+from attnlab.recipes.knowledge.corpus_reader import CorpusReader, learn_to_read
 from attnlab.recipes.knowledge.held_out_text import HeldOutText
 from attnlab.recipes.knowledge.language_model import FILE, LanguageModel, check_questions
 from attnlab.recipes.knowledge.settings import LanguageModelSettings, ObjectiveSettings
+from attnlab.recipes.knowledge.synthetic import synthetic_record, synthetic_warnings
 from attnlab.recipes.knowledge.texts import KnowledgeTexts
 from attnlab.runs.predictions import column
 from attnlab.training.inference import inference
@@ -46,7 +51,7 @@ class LanguageModelTraining:
         self.lm, self.texts, self.rows, self.session = lm, texts, rows, session
         for questions in texts.eval_splits.values():
             check_questions(lm, questions)
-        longest = sorted(rows.rows(0), key=lambda row: -len(row.tokens))[:LEAK_ROWS]
+        longest = nlargest(LEAK_ROWS, rows.rows(0), key=lambda row: len(row.tokens))
         # measured in windows like those it learns from
         end, block = texts.held_out_text or "", len(longest[0])
         self.held_out_text = HeldOutText.of(end, lm.tokenizer, block=block)
@@ -79,7 +84,8 @@ class LanguageModelTraining:
 
     def close(self, state: TrainingState, *, samples: int, warnings: Sequence[str] = ()) -> None:
         """Answer every split and close the run."""
-        self.session.processes.from_lead(lambda: self._close(state, samples, warnings))
+        said = [*synthetic_warnings(self.texts), *warnings]
+        self.session.processes.from_lead(lambda: self._close(state, samples, said))
 
     def _evaluate(self, *, chooses: bool) -> Evaluation | None:
         """Measure on the way; if it ``chooses`` the best step, then by what is held out alone."""
@@ -119,17 +125,20 @@ class LanguageModelTraining:
 
     def _close(self, state: TrainingState, samples: int, warnings: Sequence[str]) -> None:
         lm, texts = self.lm, self.texts
+        reader = self._reader()
         leak = lm.leak(self.leak_rows, seconds=seconds_after_training(state.seconds))
         with inference(lm.model, self.session.hardware):
             found = examine(
                 lm,
                 texts.eval_splits,
+                Context(names_of(texts.corpus), reader),
                 samples=samples,
-                corpus=texts.corpus,
                 is_lost=texts.has_lost_corpus,
             )
             read = self.held_out_text.predictions(lm)
         lm.save(self.session.run)
+        if reader:
+            reader.save(self.session.run)
         close_run(
             self.session.run,
             {**found.answers, **({HELD_OUT_TEXT: read} if read else {})},
@@ -137,14 +146,22 @@ class LanguageModelTraining:
             scores={HELD_OUT_TEXT: self._text_score(read)} if read else {},
             train_gold=[question.answer for question in texts.train],
             warnings=warnings,
-            files=[FILE],
+            files=[FILE, READER_FILE],
             confidence=found.confidence,
             leak=leak.to_dict(),
             has_read=bool(texts.corpus) or texts.has_lost_corpus,
             steps_per_epoch=self.rows.per_epoch,
             **state.summary(),
+            **synthetic_record(texts),
             chosen_on=self._chooser if state.best_step is not None else LAST_STEP,
         )
+
+    def _reader(self) -> CorpusReader | None:
+        """Return what reads with the book open, if people were held out to judge answers by."""
+        texts = self.texts
+        if texts.reader or CALIBRATION not in texts.eval_splits:
+            return texts.reader
+        return learn_to_read(texts.corpus, texts.train)
 
     def _text_score(self, read: Sequence[dict[str, Any]]) -> dict[str, Any]:
         learned = self.rows.rows(0)
@@ -170,22 +187,28 @@ def build_objective(
     settings: ObjectiveSettings,
     corpus: Sequence[str],
     tokenizer: Tokenizer,
-    train: Sequence[Question],
+    preference: Preference,
 ) -> Objective:
-    """Make what draws rows from a corpus; it may know the answers of training questions."""
-    answers = [question.answer for question in train]
+    """Make what draws rows from a corpus; it may prefer what training questions ask for."""
     built: Objective = OBJECTIVES.build(
-        settings.name, corpus, tokenizer, answers, options=settings.options
+        settings.name, corpus, tokenizer, preference, options=settings.options
     )
     return built
 
 
+def preferring_answers(train: Sequence[Question]) -> Preference:
+    """Prefer whatever answers some training question."""
+    known = {question.answer for question in train}
+    return lambda _, span: float(span in known)
+
+
 def mixed_rows(
     objective: Objective, questions: Sequence[TokenRow], *, seed: int
-) -> Callable[[int], list[TokenRow]]:
+) -> Callable[[int], Sequence[TokenRow]]:
     """Return what draws an epoch: every document and every question once."""
 
-    def rows_of(epoch: int) -> list[TokenRow]:
-        return [*objective.rows(rng(seed, "objective", epoch)), *questions]
+    def rows_of(epoch: int) -> Sequence[TokenRow]:
+        rows = objective.rows(rng(seed, "objective", epoch))
+        return [*rows, *questions] if questions else rows  # which may be no list, to save memory
 
     return rows_of

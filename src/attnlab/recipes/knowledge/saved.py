@@ -9,9 +9,12 @@ from typing import Any
 from attnlab.attention.assemble import hash_of_users_files, users_files
 from attnlab.data.knowledge_files import read_corpus
 from attnlab.errors import UserError
-from attnlab.evaluation.calibration import CALIBRATION
+from attnlab.evaluation.answer_judge import AnswerJudge
+from attnlab.evaluation.calibration import CALIBRATION, INVENTED
 from attnlab.models.sizes import ModelSettings
 from attnlab.recipes.files import HASHES
+from attnlab.recipes.knowledge.calibration import Context, names_of
+from attnlab.recipes.knowledge.corpus_reader import load_corpus_reader
 from attnlab.recipes.knowledge.language_model import (
     LanguageModel,
     language_model_of_params,
@@ -37,6 +40,8 @@ class Saved:
     """What it has read; nothing if that is not known any more."""
     calibration: Sequence[dict[str, Any]]
     """Its answers about held-out training people."""
+    invented: Sequence[dict[str, Any]] = ()
+    """Its answers about invented people."""
     run: Run | None = None
     """The run that it is of, if it is of one."""
     learned: tuple[str, float] | None = None
@@ -55,6 +60,17 @@ class Saved:
         found = (lost, self.changed_code, self.unknown_characters)
         return [warning for warning in found if warning]
 
+    def context(self) -> Context:
+        """Return what its answers are compared with."""
+        found = self.run.record.get("confidence", {}).get("judge") if self.run else None
+        return Context(
+            names_of(self.corpus),
+            load_corpus_reader(self.run) if self.run else None,
+            self.calibration,
+            self.invented,
+            AnswerJudge(**found) if found else None,
+        )
+
     def kept_back(self, questions: Path, held_out: float) -> bool:
         """Whether holding out this share of some questions asks none that it has learned."""
         return self.learned is None or (
@@ -63,7 +79,9 @@ class Saved:
 
     def context_sha256(self) -> str:
         """Hash what judges its answers: the names it has read, and how sure it was before."""
-        return hashlib.sha256(to_json([list(self.corpus), list(self.calibration)])).hexdigest()
+        return hashlib.sha256(
+            to_json([list(self.corpus), list(self.calibration), list(self.invented)])
+        ).hexdigest()
 
 
 def open_saved(
@@ -84,10 +102,11 @@ def open_saved(
         size,
         read,
         run.predictions(CALIBRATION) if CALIBRATION in run.record["scores"] else [],
-        run,
-        _learned_by(run),
-        lost,
-        changed_code,
+        run.predictions(INVENTED) if run.has_predictions(INVENTED) else [],
+        run=run,
+        learned=_learned_by(run),
+        lost_corpus=lost,
+        changed_code=changed_code,
     )
 
 

@@ -17,6 +17,7 @@ from attnlab.training.settings import (
     TrainingLength,
     TrainingSettings,
 )
+from attnlab.tuning.settings import TuningSettings
 
 File = Annotated[str, FileReference()]
 HeldOut = Annotated[float, Interval(ge=0, lt=1)]
@@ -73,6 +74,18 @@ class LanguageModelSettings:
 
 
 @dataclass(frozen=True)
+class SyntheticSettings:
+    """Questions that a reader of the corpus writes, trained on with the training questions."""
+
+    questions: bool = False
+    """Ask about everyone in the corpus in training: a reader learns from the training questions to
+    pick the answer from a person's line. Dev's people are among them, with its answers, never with
+    labels."""
+    least_probability: Annotated[float, Interval(ge=0, lt=1)] = 0.0
+    """Leave out answers that the reader finds less likely."""
+
+
+@dataclass(frozen=True)
 class PretrainSettings(LanguageModelSettings):
     """Everything about ``attnlab knowledge pretrain``."""
 
@@ -84,6 +97,10 @@ class PretrainSettings(LanguageModelSettings):
     """File of training questions to mix in, `question<TAB>answer`; optional."""
     questions_write: bool = False
     """Let questions update the n-gram table, instead of only teaching the model to read it."""
+    prefer: Literal["answers", "reader"] = "answers"
+    """Which spans salient_spans prefers. answers: whatever answers some training question. reader:
+    what a reader, trained on those questions, takes for the answer in that line."""
+    synthetic: SyntheticSettings = SyntheticSettings()
     objective: ObjectiveSettings = ObjectiveSettings()
 
 
@@ -102,6 +119,8 @@ class FinetuneSettings(LanguageModelSettings):
     """Go on although the file of your own attention has changed since the run was trained."""
     replay: ObjectiveSettings = ObjectiveSettings("")
     """Objective to train on alongside the questions, against forgetting; none by default."""
+    tuning: TuningSettings = TuningSettings()
+    """Which parameters learn from the questions; all by default. The others stay those of start."""
     training: TrainingSettings = replace(RECALL_TRAINING, length="10 epochs")
 
 
@@ -152,6 +171,15 @@ class Recipe(NamedTuple):
 
 RECIPES = {
     "recall": Recipe(PretrainSettings(), FinetuneSettings()),
+    "synthetic": Recipe(
+        PretrainSettings(
+            prefer="reader",
+            synthetic=SyntheticSettings(questions=True),
+            questions_write=True,
+            training=replace(RECALL_TRAINING, length="1500k tokens"),
+        ),
+        FinetuneSettings(),
+    ),
     "course": Recipe(
         PretrainSettings(
             tokenizer=CHARACTERS,
@@ -200,7 +228,8 @@ RECIPES = {
         FinetuneSettings(tokenizer=TokenizerSettings(size=1024), model=TEXT_MODEL),
     ),
 }
-"""recall: ours. course: the knowledge course's model, characters and objective, trained our way.
+"""recall: ours. synthetic: also asks about everyone in the corpus in training, with the answers of
+a reader. course: the knowledge course's model, characters and objective, trained our way.
 original: its hyperparameters too, for many hours. text: running text, without the n-gram table,
 which would learn it by heart."""
 
@@ -232,25 +261,3 @@ class DemoSettings:
     training: TrainingSettings = replace(RECALL_TRAINING, length="1600k tokens", evaluate_every=200)
     questions_length: TrainingLength = "20 epochs"
     """Training length of the model that sees only the training questions."""
-
-
-@dataclass(frozen=True)
-class ExtractionSettings:
-    """Everything about ``attnlab knowledge extraction``."""
-
-    world: WorldSettings = WorldSettings(people=500, unwritten=0, asked_share=0.3)
-    """The study varies its celebrities, order and biographies."""
-    celebrities: Annotated[float, Interval(gt=0, lt=1)] = 0.3
-    """Share of the people with several biographies, in the condition where only some have them."""
-    tokenizer: TokenizerSettings = TokenizerSettings(size=1024)
-    model: ModelSettings = ModelSettings(128, 4, 4, attention=AttentionSettings(positions="rotary"))
-    batch_tokens: Annotated[int, Gt(0)] = 2048
-    """Approximate number of tokens per step during pretraining."""
-    question_tokens: Annotated[int, Gt(0)] = 512
-    """Approximate number of tokens per step during fine-tuning."""
-    pretraining: TrainingSettings = replace(RECALL_TRAINING, length="1500k tokens")
-    finetuning: TrainingSettings = replace(
-        RECALL_TRAINING,
-        length="20 epochs",
-        optimizer=OptimizerSettings("muon", lr=0.005, options={"adamw_lr": 1e-3}),
-    )

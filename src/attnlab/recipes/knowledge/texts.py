@@ -15,6 +15,7 @@ from attnlab.phases import phase
 from attnlab.randomness import rng
 from attnlab.recipes.closing import Splits
 from attnlab.recipes.files import need
+from attnlab.recipes.knowledge.corpus_reader import CorpusReader
 from attnlab.recipes.knowledge.running_text import (
     RUNNING_TEXT,
     choose_objective,
@@ -26,6 +27,7 @@ from attnlab.recipes.knowledge.settings import (
     PretrainSettings,
     TokenizerSettings,
 )
+from attnlab.recipes.seen_rows import SYNTHETIC
 from attnlab.runs.files import to_json
 from attnlab.training.session import Session
 
@@ -42,6 +44,10 @@ class KnowledgeTexts:
     train: Sequence[Question]
     eval_splits: Mapping[str, Sequence[Question]]
     """By split: held_out, dev, test, unseen."""
+    synthetic: Sequence[Question] = ()
+    """Questions with a reader's answers, which are trained on as well."""
+    reader: CorpusReader | None = None
+    """What has read the corpus, if something has."""
     held_out_text: str | None = None
     """The end of a running text, which may be empty; None for a corpus of documents."""
     has_lost_corpus: bool = False
@@ -53,7 +59,8 @@ class KnowledgeTexts:
         ``windows`` are those of the held-out text: rows like the others, without an answer.
         """
         text = [Question(window, None, "held-out text") for window in windows]
-        return question_splits({"train": self.train, **self.eval_splits, HELD_OUT_TEXT: text})
+        learned = {"train": self.train, SYNTHETIC: self.synthetic}
+        return question_splits({**learned, **self.eval_splits, HELD_OUT_TEXT: text})
 
 
 def question_splits(splits: Mapping[str, Sequence[Question]]) -> Splits:

@@ -89,9 +89,10 @@ def _refuse_other_settings(settings: WorldSettings, folder: Path) -> None:
     path = folder / SETTINGS
     if not path.exists():
         return
+    there = to_dict(WorldSettings()) | read_json(path)  # which may be older than a setting
     changes = [
         f"{key}: {old!r} there, {new!r} now"
-        for key, old, new in differences(read_json(path), to_dict(settings))
+        for key, old, new in differences(there, to_dict(settings))
     ]
     if changes:
         raise UserError(

@@ -12,12 +12,12 @@ from attnlab.attention.conditions import (
     cell_name,
     condition_name,
     condition_of,
-    examined_name,
     is_on_coins,
 )
 from attnlab.errors import UserError
 from attnlab.evaluation.budgets import LENGTH, refuse_mixed_budgets
 from attnlab.evaluation.comparison import Comparison, Condition, compare
+from attnlab.evaluation.examined import examined
 from attnlab.evaluation.held_out_text import SPLIT
 from attnlab.evaluation.metrics.bits_per_character import BITS_PER_CHARACTER
 from attnlab.evaluation.pairs import Pair
@@ -170,16 +170,8 @@ def smoothed(losses: Sequence[float]) -> list[float]:
 
 
 def _entry(runs: tuple[Run, ...], bits: Condition, pair: Pair | None) -> Entry:
-    examined = tuple(found for run in runs if (found := _examined(run)))
-    return Entry(condition_of(runs[0].name), runs, bits, pair, examined)
-
-
-def _examined(run: Run) -> Mapping[str, Any]:
-    """Return what was examined of a model, by its own run or by another."""
-    path = run.path.parent / examined_name(run.name)
-    record = Run.open(path).record if (path / RECORD).exists() else run.record
-    found: Mapping[str, Any] = record.get("examined", {})
-    return found
+    found = tuple(one for run in runs if (one := examined(run)))
+    return Entry(condition_of(runs[0].name), runs, bits, pair, found)
 
 
 def _coins(folder: Path, entries: Sequence[Entry]) -> dict[str, tuple[Run, Mapping[str, Any]]]:
@@ -190,7 +182,7 @@ def _coins(folder: Path, entries: Sequence[Entry]) -> dict[str, tuple[Run, Mappi
         path = folder / cell_name(entry.name, seed, on_coins=True)
         if (path / RECORD).exists():
             run = Run.open(path)
-            found[entry.name] = (run, _examined(run))
+            found[entry.name] = (run, examined(run))
     return found
 
 

@@ -82,7 +82,8 @@ def interpretation(topic: Topic, ablation: Ablation) -> Iterator[str]:
             as_expected = False
             yield f"{one.condition}: no run is finished yet."
         elif entry.outcome == one.outcome:
-            yield f"{entry.name}: {one.outcome}, as expected. {READING}{one.because}"
+            unseen = _unseen(entry)
+            yield f"{entry.name}: {one.outcome}, as expected{unseen}. {READING}{one.because}"
         else:
             as_expected = False
             yield (
@@ -96,6 +97,17 @@ def interpretation(topic: Topic, ablation: Ablation) -> Iterator[str]:
         yield f"{READING}{topic.meaning}"
     else:
         yield "Not everything came out as expected, so the hypothesis as a whole is not supported."
+
+
+def _unseen(entry: Entry) -> str:
+    """Say of a condition that is not distinguishable how far from equal it may still be."""
+    if entry.outcome != "alike" or entry.pair is None:
+        return ""
+    low, high = entry.pair.interval
+    return (
+        f", though that does not show that they are equal: the difference may lie anywhere from"
+        f" {low:+.3f} to {high:+.3f} bits per character"
+    )
 
 
 def reading_on(entry: Entry) -> str:

@@ -90,6 +90,7 @@ def confusion_table(confusion: Sequence[Sequence[int]], classes: Sequence[str]) 
     return Table(
         ["true \\ predicted", *map(short, classes)],
         [[short(name), *(f"{count:,}" for count in counts)] for name, counts in rows],
+        shaded=True,
     )
 
 

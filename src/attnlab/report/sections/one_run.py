@@ -8,11 +8,11 @@ from attnlab.evaluation.common_splits import SPLITS
 from attnlab.evaluation.held_out_text import text_sentence
 from attnlab.evaluation.ledger import ledger_notes
 from attnlab.report import training_curves
-from attnlab.report.calibration import calibration_blocks
+from attnlab.report.calibration import calibration_blocks, sentences
 from attnlab.report.document import Block, Figure, Heading, Sentences, Table
 from attnlab.report.epochs import epoch_blocks
 from attnlab.report.sections import Section
-from attnlab.report.sections.classifier import classifier_blocks
+from attnlab.report.sections.classifier import classifier_blocks, short_blocks
 from attnlab.report.tables import scores_table, short, split_title, warnings_of
 from attnlab.runs.directory import Run
 
@@ -48,6 +48,16 @@ def details(runs: Sequence[Run]) -> Iterator[Block]:
     yield from epoch_blocks(run)
     yield from _samples(run)
     yield from calibration_blocks(run)
+    yield from _ledger(run)
+
+
+def tables(run: Run) -> Iterator[Block]:
+    """Show those details that need no figure."""
+    yield from short_blocks(run)
+    yield from epoch_blocks(run)
+    if said := sentences(run.record.get("confidence") or {"splits": {}}):
+        yield Heading("What its confidence is worth")
+        yield Sentences(said)
     yield from _ledger(run)
 
 
