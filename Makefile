@@ -36,6 +36,7 @@ check: $(READY)  ## check format, lint, types and generated documents
 	$(BIN)/python benchmarks/results.py check
 	$(BIN)/python courses/build.py check
 	$(BIN)/python docs/build.py check
+	$(BIN)/python docs/answers.py check
 
 test: $(READY)  ## run the tests (under five minutes on two cores)
 	$(PYTEST) -m 'not slow and not slurm'
@@ -51,7 +52,7 @@ test-slurm: $(READY)  ## run the tests on a real Slurm cluster, started here; in
 	$(BIN)/pytest tests/slurm -rs
 
 bench: $(READY)  ## run the benchmarks that need no extra data; each prints ratios and writes results/NAME.json
-	@for file in $(filter-out benchmarks/equality.py benchmarks/measure.py benchmarks/results.py benchmarks/rivals.py benchmarks/plain_gpt.py benchmarks/knowledge_recall.py benchmarks/knowledge_course.py benchmarks/knowledge_confidence.py benchmarks/encoder_speed.py benchmarks/finetune_speed.py benchmarks/trainer_rival.py benchmarks/yelp_classifier.py benchmarks/yelp_printed.py benchmarks/knowledge_printed.py benchmarks/tuning_methods.py benchmarks/selection.py benchmarks/random_encoders.py benchmarks/attention_variants.py,$(wildcard benchmarks/*.py)); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+	@for file in $(filter-out benchmarks/equality.py benchmarks/measure.py benchmarks/results.py benchmarks/rivals.py benchmarks/plain_gpt.py benchmarks/knowledge_recall.py benchmarks/knowledge_course.py benchmarks/knowledge_confidence.py benchmarks/finetune_speed.py benchmarks/trainer_rival.py benchmarks/yelp_classifier.py benchmarks/yelp_printed.py benchmarks/knowledge_printed.py benchmarks/tuning_methods.py benchmarks/selection.py benchmarks/random_encoders.py benchmarks/attention_variants.py,$(wildcard benchmarks/*.py)); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
 equal: $(READY)  ## compare losses and answers with another revision, bit by bit: make equal BASE=REVISION
 	$(BIN)/python benchmarks/equality.py against $(BASE)
