@@ -157,7 +157,7 @@ def measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
     calls: list[int] = []
     monkeypatch.setenv("ATTNLAB_CACHE", str(tmp_path / "not" / "yet"))
     monkeypatch.setattr(fast_path, "_fused_from", None)
-    monkeypatch.setattr(fast_path, "measure", lambda: calls.append(1) or 40 + len(calls))
+    monkeypatch.setattr(fast_path, "measure", lambda _: calls.append(1) or 40 + len(calls))
     return calls
 
 
@@ -170,7 +170,7 @@ def test_the_choice_is_measured_once_and_read_again(measured: list[int], tmp_pat
     assert fast_path.is_fused_faster(keys)
     assert fast_path.is_fused_faster(keys)
     assert list(json.loads(record(tmp_path).read_text(encoding="utf-8")).values()) == [41]
-    assert [fast_path.recorded_or_measured() for _ in range(2)] == [41, 41]
+    assert [fast_path.recorded_or_measured(torch.float32) for _ in range(2)] == [41, 41]
     assert measured == [1]
 
 
@@ -191,31 +191,37 @@ def test_the_choice_is_measured_once_and_read_again(measured: list[int], tmp_pat
 def test_a_damaged_or_foreign_record_is_measured_again(
     measured: list[int], tmp_path: Path, damaged: str
 ) -> None:
-    fast_path.recorded_or_measured()
+    fast_path.recorded_or_measured(torch.float32)
     (here,) = json.loads(record(tmp_path).read_text(encoding="utf-8"))
     text = damaged.replace("HERE", here)
     record(tmp_path).write_bytes(text.encode("utf-8", errors="surrogateescape"))
-    assert fast_path.recorded_or_measured() == 42
-    assert fast_path.recorded_or_measured() == 42  # and recorded anew
+    assert fast_path.recorded_or_measured(torch.float32) == 42
+    assert fast_path.recorded_or_measured(torch.float32) == 42  # and recorded anew
     assert measured == [1, 1]
 
 
 def test_an_endless_length_is_measured_again(measured: list[int], tmp_path: Path) -> None:
-    fast_path.recorded_or_measured()
+    fast_path.recorded_or_measured(torch.float32)
     text = record(tmp_path).read_text(encoding="utf-8")
     record(tmp_path).write_text(text.replace("41", "1e999"), encoding="utf-8")
-    assert fast_path.recorded_or_measured() == 42
+    assert fast_path.recorded_or_measured(torch.float32) == 42
     assert measured == [1, 1]
 
 
 def test_another_number_of_threads_is_measured_for_itself(measured: list[int]) -> None:
     threads = torch.get_num_threads()
-    fast_path.recorded_or_measured()
+    fast_path.recorded_or_measured(torch.float32)
     try:
         torch.set_num_threads(threads + 1)
-        assert fast_path.recorded_or_measured() == 42
+        assert fast_path.recorded_or_measured(torch.float32) == 42
     finally:
         torch.set_num_threads(threads)
+    assert measured == [1, 1]
+
+
+def test_bfloat16_is_measured_for_itself_and_float64_is_not(measured: list[int]) -> None:
+    dtypes = (torch.float32, torch.bfloat16, torch.float64, torch.bfloat16)
+    assert [fast_path.recorded_or_measured(dtype) for dtype in dtypes] == [41, 42, 41, 42]
     assert measured == [1, 1]
 
 
@@ -224,7 +230,7 @@ def test_a_folder_that_cannot_be_written_is_no_error(
 ) -> None:
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
     monkeypatch.setenv("ATTNLAB_CACHE", str(tmp_path / "file" / "folder"))
-    assert [fast_path.recorded_or_measured() for _ in range(2)] == [41, 42]
+    assert [fast_path.recorded_or_measured(torch.float32) for _ in range(2)] == [41, 42]
     assert measured == [1, 1]
 
 
@@ -232,7 +238,7 @@ def test_a_folder_in_the_place_of_the_record_is_no_error(
     measured: list[int], tmp_path: Path
 ) -> None:
     record(tmp_path).mkdir(parents=True)
-    assert fast_path.recorded_or_measured() == 41
+    assert fast_path.recorded_or_measured(torch.float32) == 41
     assert measured == [1]
 
 
@@ -244,14 +250,17 @@ def test_the_fused_way_is_taken_from_where_it_always_wins(
     monkeypatch: pytest.MonkeyPatch, wins: tuple[int, ...], fused_from: int
 ) -> None:
     monkeypatch.setattr(
-        fast_path, "_fastest", lambda length: [1.0, 0.5 if length in wins else 0.96]
+        fast_path, "_fastest", lambda length, _: [1.0, 0.5 if length in wins else 0.96]
     )
-    assert fast_path.measure() == fused_from
+    assert fast_path.measure(torch.float32) == fused_from
 
 
-def test_a_real_measurement_ends_in_seconds_of_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_a_real_measurement_ends_in_seconds_of_both_ways(
+    dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(fast_path, "ROUNDS", 2)
-    plain, fused = fast_path._fastest(64)
+    plain, fused = fast_path._fastest(64, dtype)
     assert 0 < plain < 60
     assert 0 < fused < 60
 
@@ -259,12 +268,12 @@ def test_a_real_measurement_ends_in_seconds_of_both_ways(monkeypatch: pytest.Mon
 def test_it_can_be_measured_while_inferring_in_bfloat16(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[bool] = []
 
-    def fastest(length: int) -> list[float]:  # noqa: ARG001
+    def fastest(length: int, dtype: torch.dtype) -> list[float]:  # noqa: ARG001
         on = torch.ones(1, requires_grad=True) * 2
         seen.append(on.requires_grad and not torch.is_autocast_enabled("cpu"))
         return [1.0, 1.0]
 
     monkeypatch.setattr(fast_path, "_fastest", fastest)
     with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16):
-        fast_path.measure()
+        fast_path.measure(torch.bfloat16)
     assert seen == [True]

@@ -39,7 +39,7 @@ def stacks(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
         return kernel(*arguments, **keywords)
 
     monkeypatch.setattr(F, "scaled_dot_product_attention", spy)
-    monkeypatch.setattr(fast_path, "recorded_or_measured", lambda: 0)
+    monkeypatch.setattr(fast_path, "recorded_or_measured", lambda _: 0)
     return found
 
 

@@ -296,6 +296,10 @@ def test_equal_operations_give_a_cheaper_layer_more_steps(tmp_path: Path) -> Non
     ("change", "message"),
     [
         ({"topics": ()}, "nothing to compare with dot_product: give --topic"),
+        (
+            {"topics": (), "conditions": ("dot_product",)},
+            "nothing to compare with dot_product: give --topic",
+        ),
         ({"topics": ("lste-mask",)}, "no topic is called 'lste-mask'. Did you mean 'late-mask'?"),
         ({"conditions": ("cosin",)}, "no attention is called 'cosin'. Did you mean 'cosine'?"),
         ({"conditions": ("aft@rotary",)}, "attention 'aft' does not support rotary positions"),

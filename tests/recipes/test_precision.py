@@ -121,9 +121,9 @@ def test_a_reader_is_evaluated_and_asked_as_it_was_trained(
 ) -> None:
     with monkeypatch.context() as training:
         training.setenv("ATTNLAB_PRECISION", precision)
-        training.setattr(fast_path, "recorded_or_measured", lambda: 77)
+        training.setattr(fast_path, "recorded_or_measured", lambda _: 77)
         run = read(tmp_path)
-    monkeypatch.setattr(fast_path, "recorded_or_measured", lambda: pytest.fail("measured again"))
+    monkeypatch.setattr(fast_path, "recorded_or_measured", lambda _: pytest.fail("measured again"))
     questions = EvaluateSettings(str(run.path), str(tmp_path / "world/birth_test.tsv"), samples=0)
     found = find_job("knowledge-evaluate").run(questions, place=RunPlace(tmp_path), console=QUIET)
     resolved = found.config["resolved"]

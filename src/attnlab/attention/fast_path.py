@@ -1,7 +1,8 @@
 """Which of two equal computations is faster here: torch's fused kernel or plain matmuls.
 
 On a CPU plain matmuls win for many short rows and the fused kernel for long ones; where they cross
-depends on the machine. It is measured once per machine and recorded. A run records it as well and
+depends on the machine and on the precision: in bfloat16 the kernel's way back takes several times
+as long. It is measured once per machine and precision, and recorded. A run records it as well and
 keeps to it, because the two differ in rounding. With few rows and heads one call costs less than
 several, whatever the length, and the fused kernel is used.
 """
@@ -15,14 +16,15 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from attnlab.assets.cache import cache_folder
+from attnlab.attention.context import Bias
 from attnlab.attention.functional import (
     attn_scaled,
-    attn_softmax,
     compute_outputs,
     merge_heads,
     pairwise_similarities,
     split_heads_qkv,
 )
+from attnlab.attention.softmax_core import masked_softmax
 from attnlab.errors import AttnlabError
 from attnlab.phases import phase
 from attnlab.runs import machine
@@ -49,21 +51,24 @@ def is_fused_faster(k: Tensor) -> bool:
     if k.device.type != "cpu":
         return True
     if _fused_from is None:
-        use(recorded_or_measured())
+        use(recorded_or_measured(k.dtype))
     assert _fused_from is not None
     n_heads_in_all = k.shape[0] * k.shape[1]
     return n_heads_in_all < FEW or k.shape[-2] >= _fused_from
 
 
-def recorded_or_measured() -> int:
+def recorded_or_measured(dtype: torch.dtype) -> int:
     """Return the length from which the fused kernel is faster, as recorded for this machine."""
     path = cache_folder() / "fast_path.json"
     here = f"{machine.cpu()['name']}, {torch.get_num_threads()} threads, torch {torch.__version__}"
+    # float64 is for tests, and needs no measurement of its own
+    dtype = torch.bfloat16 if dtype == torch.bfloat16 else torch.float32
+    here += f", {dtype}".replace("torch.", "")
     recorded: dict[str, int] = {}
     with contextlib.suppress(AttnlabError, TypeError, ValueError, OverflowError, OSError):
         recorded = {str(key): int(value) for key, value in read_json(path).items()}
     if here not in recorded:
-        recorded[here] = measure()
+        recorded[here] = measure(dtype)
         with contextlib.suppress(AttnlabError, OSError):  # no place to write: measure again then
             path.parent.mkdir(parents=True, exist_ok=True)
             replace_file(path, to_json(recorded))
@@ -71,30 +76,30 @@ def recorded_or_measured() -> int:
 
 
 @phase("measuring attention speed, once per machine")
-def measure() -> int:
+def measure(dtype: torch.dtype) -> int:
     """Time both ways forward and back, in turns, and return where the fused one begins to win."""
     fused_from = 2 * LENGTHS[-1]
-    # the caller may be in inference mode or bfloat16; the measurement is not
+    # the caller may be in inference mode or autocast; the measurement is not
     with torch.inference_mode(False), torch.enable_grad(), torch.autocast("cpu", enabled=False):
         for length in reversed(LENGTHS):
-            plain, fused = _fastest(length)
+            plain, fused = _fastest(length, dtype)
             if fused > CLEARLY * plain:
                 break
             fused_from = length
     return 0 if fused_from == LENGTHS[0] else fused_from
 
 
-def _fastest(length: int) -> list[float]:
+def _fastest(length: int, dtype: torch.dtype) -> list[float]:
     """Return the seconds of the plain and the fused way at one length."""
     shape = (max(1, 1024 // length), length, 256)
     generator = torch.Generator().manual_seed(0)
-    rows = [torch.randn(shape, generator=generator, requires_grad=True) for _ in range(3)]
-    gradient = torch.randn(shape, generator=generator)
-    hidden = torch.ones(length, length).triu(1) * torch.finfo(torch.float32).min
+    *rows, gradient = (torch.randn(shape, generator=generator).to(dtype) for _ in range(4))
+    rows = [row.requires_grad_() for row in rows]
+    hidden = torch.ones(length, length, dtype=dtype).triu(1) * torch.finfo(dtype).min
 
     def plain(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         scores = pairwise_similarities(attn_scaled(q, 256, 8), k)
-        return compute_outputs(attn_softmax(scores + hidden), v)
+        return compute_outputs(masked_softmax(scores, Bias(hidden)), v)
 
     def fused(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         return F.scaled_dot_product_attention(q, k, v, is_causal=True)

@@ -104,7 +104,7 @@ def _pin_attention(session: Session, attention: AttentionSettings, source: Run |
     def decide() -> int:
         if source:
             return int(source.resolved(FUSED_FROM))
-        return fast_path.recorded_or_measured()
+        return fast_path.recorded_or_measured(session.hardware.dtype)
 
     fast_path.use(session.resolve_once(FUSED_FROM, decide))
     session.insist(

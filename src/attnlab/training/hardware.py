@@ -29,6 +29,12 @@ class Hardware:
     device: torch.device
     precision: str
 
+    @property
+    def dtype(self) -> torch.dtype:
+        """The type in which matrices are multiplied."""
+        dtypes = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float64": torch.float64}
+        return dtypes[self.precision]
+
     def place(self, model: nn.Module) -> None:
         """Move a model to the device; its weights stay in float32 where bfloat16 computes."""
         model.to(self.device, torch.float64 if self.precision == "float64" else torch.float32)

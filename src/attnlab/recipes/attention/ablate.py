@@ -195,15 +195,15 @@ def _check(settings: AblateSettings) -> None:
     """Refuse, before there is a folder, what could not be compared."""
     base = settings.base
     need(base.corpus, "a text to learn from: attnlab attention ablate TEXT")
-    if not settings.topics and not settings.conditions:
+    if len(conditions_of(settings)) == 1:
+        if settings.encoder and settings.topics:
+            raise UserError(
+                f"there is nothing to compare with {CONTROL}: of {', '.join(settings.topics)}, an"
+                " encoder can do nothing else. It has positions of its own."
+            )
         raise UserError(
             f"there is nothing to compare with {CONTROL}: give --topic ({', '.join(topic_names())}"
             " or all), or --conditions cosine,dot_product@rotary."
-        )
-    if len(conditions_of(settings)) == 1:
-        raise UserError(
-            f"there is nothing to compare with {CONTROL}: of {', '.join(settings.topics)}, an"
-            " encoder can do nothing else. It has positions of its own."
         )
     if base.objective.name != RUNNING_TEXT or "block" not in base.objective.options:
         raise UserError(

@@ -31,7 +31,7 @@ def measure_attention(
     # the matrices of a layer twice, with their gradients
     need_memory(2 * 4 * 4 * d_model**2, f"a layer of --d-model {d_model}")
     shape = {"d_model": d_model, "n_heads": n_heads}
-    fast_path.use(fast_path.recorded_or_measured())  # before anything is measured
+    fast_path.use(fast_path.recorded_or_measured(torch.float32))  # before anything is measured
     with contextlib.redirect_stdout(sys.stderr):  # what a user's class prints is not our answer
         candidates = {name: layer_work(name, shape) for name in names}
         costs = measure_costs(
