@@ -5,7 +5,7 @@ ATTNLAB_DATA=… python benchmarks/attention_variants.py words     # the late ma
 ATTNLAB_DATA=… python benchmarks/attention_variants.py encoder   # BERT on masked characters
 ATTNLAB_DATA=… python benchmarks/attention_variants.py nanogpt   # nanoGPT's published CPU setting
 
-Needs ATTNLAB_DATA/text/tinyshakespeare.txt. Stopped, the same command goes on from
+Needs ATTNLAB_DATA/text/tinyshakespeare.txt. Two cells run at a time (PARALLEL=1 for one). Stopped, the same command goes on from
 runs/attention_variants. The study's report and one mini-report per topic are written next to it;
 `python docs/variants.py` makes the page of the manual from the result.
 """
@@ -65,9 +65,13 @@ def text() -> str:
 
 
 def study_of(name: str, settings: AblateSettings) -> Study:
-    """Run a study, or go on with it; two cells at a time, with a thread each."""
+    """Run a study, or go on with it; a cell computes with one thread."""
+    training = replace(settings.base.training, threads=1)
     done: Study = find_job("attention-ablate").run(
-        settings, place=RunPlace(RUNS, name), console=CONSOLE, parallel=2
+        replace(settings, base=replace(settings.base, training=training)),
+        place=RunPlace(RUNS, name),
+        console=CONSOLE,
+        parallel=int(os.environ.get("PARALLEL", "2")),
     )
     print(report_on([done.path], as_markdown=False))
     return done
