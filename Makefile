@@ -37,6 +37,7 @@ check: $(READY)  ## check format, lint, types and generated documents
 	$(BIN)/python courses/build.py check
 	$(BIN)/python docs/build.py check
 	$(BIN)/python docs/answers.py check
+	$(BIN)/python docs/figures.py check
 
 test: $(READY)  ## run the tests (under five minutes on two cores)
 	$(PYTEST) -m 'not slow and not slurm'
@@ -102,7 +103,11 @@ notebook: $(NOTEBOOK_READY)  ## open the courses' notebooks in JupyterLab: make 
 results: $(READY)  ## list the measured results, the command for each, and how long it takes
 	@$(BIN)/python benchmarks/results.py list
 
-docs: $(READY)  ## build the manual as a website in site/
+docs: $(READY)  ## build the manual as a website in site/; fails on a stale number, page, figure, link or anchor
+	$(BIN)/python benchmarks/results.py check
+	$(BIN)/python docs/build.py check
+	$(BIN)/python docs/answers.py check
+	$(BIN)/python docs/figures.py check
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "open site/index.html"
 
