@@ -108,8 +108,8 @@ docs: $(READY)  ## build the manual as a website in site/; fails on a stale numb
 	$(BIN)/python docs/build.py check
 	$(BIN)/python docs/answers.py check
 	$(BIN)/python docs/figures.py check
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
-	@echo "open site/index.html"
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict  # not --quiet, with which warnings are not counted
+	@echo "open site/index.html; for the search, serve it: $(BIN)/python -m http.server --directory site"
 
 clean:  ## remove .venv, caches and the built site, but keep runs/
 	rm -rf .venv site .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -22,8 +22,8 @@ MARKER = re.compile(r"<!-- /?result\b[^>]*-->")
 SHARE = re.compile(r"accuracy|asked after|chance that")
 RESULTS = """# Measured results
 
-Every number in this manual comes from a file in `results/`, and this page lists them all. It is
-written when the site is built. A value comes with its interval: over examples, over seeds, or over
+What was measured is kept in `results/`, one file per result. The manual takes its numbers from
+there, and this page, which is written when the site is built, lists them all. A value comes with its interval: over examples, over seeds, or over
 the rounds of a timing, as the benchmark says. Repeat a measurement with its command; the minutes
 are those it took here. `make results` prints the same list.
 
@@ -62,7 +62,7 @@ def row(name: str, result: dict[str, Any]) -> str:
     cells = [
         f"{result['claim'][0].upper()}{result['claim'][1:]} (`{name}`)".replace("|", "\\|"),
         shown(result["value"], result["claim"]),
-        f"{low} – {high}",
+        f"{low}\u00a0–\u00a0{high}",
         f"`{result['command']}`",
         minutes,
         result["date"],
