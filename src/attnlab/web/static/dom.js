@@ -63,7 +63,9 @@ async function reach(path, options) {
 async function answerOf(response) {
   const answer = await response.json().catch(() => ({}));
   if (response.ok) return answer;
-  throw new Error(answer.error ?? `The server answered with status ${response.status}.`);
+  const error = new Error(answer.error ?? `The server answered with status ${response.status}.`);
+  error.fields = answer.fields ?? {};  // of a form, what is wrong with each field
+  throw error;
 }
 
 /** Show what went wrong in the place of what was asked for. */
