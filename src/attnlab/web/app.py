@@ -6,14 +6,15 @@ from fastapi import APIRouter, FastAPI, Request
 from fastapi.staticfiles import StaticFiles
 
 from attnlab import __version__
-from attnlab.web import playground, runs
+from attnlab.web import model_list, playground, runs
 from attnlab.web.answers import PlainJson, explain_errors
+from attnlab.web.models import Models
 from attnlab.web.queue import Queue
 from attnlab.web.safety import Safety, has_token
 from attnlab.web.settings import WebSettings, settings_of
 
 STATIC = Path(__file__).parent / "static"
-VIEWS = (runs, playground)
+VIEWS = (runs, playground, model_list)
 """Each has a ``router``; the files of its page are in ``static/views/``."""
 
 router = APIRouter(prefix="/api")
@@ -30,6 +31,7 @@ def create_app(settings: WebSettings) -> FastAPI:
     )
     app.state.settings = settings
     app.state.queues = {name: Queue() for name in ("list", "run", "long")}
+    app.state.models = Models()
     for one in (router, *(view.router for view in VIEWS)):
         app.include_router(one)
     app.mount("/", StaticFiles(directory=STATIC, html=True))
