@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import uvicorn
+from fastapi.testclient import TestClient
 from records import answers, classifier_run, labelled_run, perplexity_run
 
 from attnlab.runs.directory import METRICS, Run, RunPlace
@@ -52,6 +53,12 @@ def grow(log: MetricsFile, steps: range) -> None:
     """Log some steps."""
     for step in steps:
         log.append({"step": step, "loss": 3 / step**0.5, "dev_accuracy": step / STEPS})
+
+
+def client_of(settings: WebSettings) -> TestClient:
+    """Return a client that asks an application in this process."""
+    address = f"http://127.0.0.1:{settings.port}"
+    return TestClient(create_app(settings), base_url=address, follow_redirects=False)
 
 
 @contextmanager

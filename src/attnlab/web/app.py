@@ -9,15 +9,16 @@ from fastapi.staticfiles import StaticFiles
 from starlette.concurrency import run_in_threadpool
 
 from attnlab import __version__
-from attnlab.web import jobs, playground, runs
+from attnlab.web import jobs, model_list, playground, runs
 from attnlab.web.answers import PlainJson, explain_errors
 from attnlab.web.children import Children
+from attnlab.web.models import Models
 from attnlab.web.queue import Queue
 from attnlab.web.safety import Safety, has_token
 from attnlab.web.settings import WebSettings, settings_of
 
 STATIC = Path(__file__).parent / "static"
-VIEWS = (runs, playground, jobs)
+VIEWS = (runs, playground, model_list, jobs)
 """Each has a ``router``; the files of its page are in ``static/views/``."""
 
 router = APIRouter(prefix="/api")
@@ -36,6 +37,7 @@ def create_app(settings: WebSettings) -> FastAPI:
     app.state.settings = settings
     app.state.children = Children(settings.runs)
     app.state.queues = {name: Queue() for name in ("list", "run", "long")}
+    app.state.models = Models()
     for one in (router, *(view.router for view in VIEWS)):
         app.include_router(one)
     app.mount("/", StaticFiles(directory=STATIC, html=True))
