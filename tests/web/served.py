@@ -18,6 +18,7 @@ from attnlab.web.settings import WebSettings
 
 TOKEN = "a-token-of-the-tests"
 STEPS = 200
+COINS = {"flips": 500, "seed": 0}
 
 
 def write_runs(root: Path) -> None:
@@ -47,6 +48,15 @@ def with_log(root: Path, name: str, *, lines: int) -> tuple[Run, MetricsFile]:
     log = MetricsFile(run.path / METRICS, keep=0)
     grow(log, range(1, lines + 1))
     return run, log
+
+
+def stopped_coins(root: Path, name: str) -> Path:
+    """Write a run of another job that was stopped, and return its folder."""
+    run, _ = with_log(root, name, lines=5)
+    config = json.loads((run.path / "config.json").read_text())
+    config |= {"job": "attention-coins", "settings": COINS}
+    (run.path / "config.json").write_text(json.dumps(config))
+    return run.path
 
 
 def grow(log: MetricsFile, steps: range) -> None:

@@ -81,9 +81,7 @@ class Children:
                 raise UserError(leads_out(link, self.root))
             config, log = folder / f"{name}.yaml", folder / f"{name}.log"
             config.write_text(settings, encoding="utf-8")
-            argv = [sys.executable, "-m", "attnlab", "run", job, "--config", str(config)]
-            argv += [f"--name={name}", "--runs", str(self.root)]
-            return self._run(name, job, argv, log)
+            return self._run(name, job, command_of(name, job, config, self.root), log)
 
     def go_on(self, name: str) -> Child:
         """Give the command of a job that has ended once more."""
@@ -147,6 +145,12 @@ class Children:
         for old in [one for one in self.all() if not one.is_running][MOST_KEPT:]:
             del self._by_name[old.name]
         return child
+
+
+def command_of(name: str, job: str, config: Path, root: Path) -> list[str]:
+    """Return the command line of a job; an equals sign keeps a name from being a flag."""
+    argv = [sys.executable, "-m", "attnlab", "run", job, "--config", str(config)]
+    return [*argv, f"--name={name}", "--runs", str(root)]
 
 
 def _wait(children: Iterable[Child], seconds: float) -> None:

@@ -35,8 +35,8 @@ def refuse_if_taken(path: Path, wanted: dict[str, Any]) -> None:
         raise UserError(leads_out(link, root))
     if (path / STUDY).exists():
         there = read_study(path)
-        refuse_other_format(path, there)
         refuse_other_settings(f"study {path}", there, wanted)
+        refuse_other_format(path, there)
         is_finished = Study.open(path).is_finished
     else:
         run = Run.find(wanted["job"], wanted["settings"], RunPlace(root, path.name))
@@ -50,7 +50,7 @@ def refuse_if_taken(path: Path, wanted: dict[str, Any]) -> None:
 def unfinished(path: Path) -> tuple[str, Any]:
     """Return the job and the settings of a run or study that can go on."""
     there = read_study(path) if (path / STUDY).exists() else Run.open(path).config
-    job = there.get("job")
+    job = str(there.get("job"))
     if job not in JOBS:
         raise UserError(f"{path.name} is not of a job that could go on.")
     refuse_other_format(path, there)

@@ -50,9 +50,8 @@ class JobPage {
 
   links({is_begun: isBegun, cell}) {
     if (!isBegun) return [];
-    const inner = cell && cell !== this.name;
-    return [h("a", {href: pageOf(this.name)}, inner ? "The study" : "The run"),
-      ...(inner ? [" · ", h("a", {href: pageOf(cell)}, `its cell ${cell.split("/").at(-1)}`)] : [])];
+    const inner = cell && cell !== this.name && h("a", {href: pageOf(cell)}, cell.split("/").at(-1));
+    return [h("a", {href: pageOf(this.name)}, "Its page among the runs"), ...(inner ? [" · ", inner] : [])];
   }
 
   async act(what) {

@@ -63,7 +63,7 @@ async function showForm(place, job) {
 
 function formOf(job, summary, settings, folders) {
   const name = h("input", {id: "run-name", autocomplete: "off", "aria-describedby": "run-name-help"});
-  const problem = h("div", {role: "alert"});
+  const problem = h("div");
   const begin = h("button", {class: "primary"}, "Start");
   const submit = async (event) => {
     event.preventDefault();
