@@ -71,6 +71,13 @@ def client_of(settings: WebSettings) -> TestClient:
     return TestClient(create_app(settings), base_url=address, follow_redirects=False)
 
 
+def writing_client(settings: WebSettings) -> TestClient:
+    """Return a client that may write, as the page may."""
+    client = client_of(settings)
+    client.headers.update({"Origin": str(client.base_url), "X-Attnlab-Token": TOKEN})
+    return client
+
+
 @contextmanager
 def serving(root: Path) -> Iterator[WebSettings]:
     """Serve a folder of runs on a free port of this machine, in a thread."""

@@ -11,7 +11,7 @@ import pytest
 from fastapi.testclient import TestClient
 from httpx import Response
 from served import COINS as SETTINGS
-from served import TOKEN, client_of, stopped_coins
+from served import TOKEN, stopped_coins, writing_client
 
 from attnlab.report.pace import seconds_left
 from attnlab.runs.directory import Run, RunPlace
@@ -46,8 +46,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def client(root: Path) -> Iterator[TestClient]:
     """Return a client that may write; when it closes, so does the server."""
     settings = WebSettings(runs=root, files=root.parent, token=TOKEN)
-    with client_of(settings) as client:
-        client.headers.update({"Origin": str(client.base_url), "X-Attnlab-Token": TOKEN})
+    with writing_client(settings) as client:
         yield client
 
 
@@ -119,8 +118,7 @@ def test_so_many_jobs_run_at_a_time_and_no_more(client: TestClient) -> None:
 
 
 def test_the_end_of_the_server_stops_its_jobs_and_waits_until_they_have_saved(root: Path) -> None:
-    with client_of(WebSettings(runs=root, token=TOKEN)) as client:
-        client.headers.update({"Origin": str(client.base_url), "X-Attnlab-Token": TOKEN})
+    with writing_client(WebSettings(runs=root, token=TOKEN)) as client:
         post(client, "start", **COINS, name="coins")
         ready(client, "coins")
         child = children_of(client).find("coins")

@@ -44,17 +44,42 @@ export async function getJson(path) {
 
 /** Send JSON with the token, and return the JSON that comes back. */
 export async function postJson(path, body) {
+  return answerOf(await post(path, body));
+}
+
+/** Send JSON, and call `onEvent(name, data)` for every server-sent event of the answer. */
+export async function postEvents(path, body, {signal, onEvent}) {
+  const response = await post(path, body, signal);
+  if (!response.ok) await answerOf(response);  // throws
+  let rest = "";
+  for await (const chunk of textOf(response.body)) {
+    const blocks = (rest + chunk).split("\n\n");
+    rest = blocks.pop();
+    for (const block of blocks) {
+      const [name, data] = block.split("\n").map((line) => line.slice(line.indexOf(":") + 2));
+      onEvent(name, JSON.parse(data));
+    }
+  }
+}
+
+async function* textOf(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  for (let {value, done} = await reader.read(); !done; {value, done} = await reader.read()) yield value;
+}
+
+async function post(path, body, signal) {
   session ??= getJson("/api/session");
   const {token} = await session;
   const headers = {"Content-Type": "application/json"};
   if (token) headers[TOKEN_HEADER] = token;
-  return answerOf(await reach(path, {method: "POST", headers, body: JSON.stringify(body)}));
+  return reach(path, {method: "POST", headers, body: JSON.stringify(body), signal});
 }
 
 async function reach(path, options) {
   try {
     return await fetch(path, options);
-  } catch {
+  } catch (error) {
+    if (error.name === "AbortError") throw error;  // it was stopped here
     session = undefined;  // a server that comes back has another token
     throw new Error("The server does not answer. Is `attnlab serve` still running?");
   }
