@@ -23,11 +23,12 @@ export async function render(root, {path: name}) {
 class JobPage {
   constructor(root, job) {
     this.name = job.name;
-    this.state = h("div", {role: "status"});
+    this.state = h("div");
+    this.said = h("p", {class: "unseen", role: "status"}); // a screen reader hears of states, not of steps
     this.run = h("p");
     this.panels = h("div", {class: "panels"});
     this.log = h("pre", {class: "log", tabindex: "0", role: "region", "aria-label": "What it printed last"});
-    root.append(h("p", {class: "quiet"}, job.job), this.state, this.run, this.panels,
+    root.append(h("p", {class: "quiet"}, job.job), this.said, this.state, this.run, this.panels,
       h("h2", {}, "What it printed last"), this.log);
   }
 
@@ -42,6 +43,7 @@ class JobPage {
   show(job) {
     const hadFocus = this.state.contains(document.activeElement);
     this.state.replaceChildren(...jobState(job, (what) => this.act(what)));
+    if (this.said.textContent !== job.state) this.said.textContent = job.state;
     if (hadFocus) this.state.querySelector("button")?.focus();
     this.run.replaceChildren(...this.links(job));
     this.panels.replaceChildren(...job.panels.map(curves));
