@@ -5,9 +5,9 @@ ATTNLAB_DATA=… python benchmarks/attention_variants.py words     # the late ma
 ATTNLAB_DATA=… python benchmarks/attention_variants.py encoder   # BERT on masked characters
 ATTNLAB_DATA=… python benchmarks/attention_variants.py nanogpt   # nanoGPT's published CPU setting
 
-Needs ATTNLAB_DATA/text/tinyshakespeare.txt. Two cells run at a time (PARALLEL=1 for one). Stopped, the same command goes on from
-runs/attention_variants. The study's report and one mini-report per topic are written next to it;
-`python docs/variants.py` makes the page of the manual from the result.
+Needs ATTNLAB_DATA/text/tinyshakespeare.txt. Two cells run at a time (PARALLEL=1 for one). Stopped,
+the same command goes on from runs/attention_variants. The study's report and one mini-report per
+topic are written next to it; `python docs/variants.py` makes the page of the manual from them.
 """
 
 import argparse

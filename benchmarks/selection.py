@@ -3,6 +3,7 @@
     python benchmarks/selection.py boolq          # the document's 3 × 3 grid, 2,000 rows, MiniLM
     python benchmarks/selection.py batch          # its 30 epochs: does dev turn down?
     python benchmarks/selection.py overfit        # ten questions learned by heart
+    python benchmarks/selection.py full_size      # the hours on all questions; trains nothing
     ATTNLAB_DATA=… python benchmarks/selection.py sst2 yelp      # rate × batch × epochs, reduced
     ATTNLAB_DATA=… python benchmarks/selection.py optimizers     # as given, and each at its best
     ATTNLAB_DATA=… python benchmarks/selection.py models         # three pretrained, three random
@@ -33,6 +34,7 @@ from attnlab.recipes.classify.settings import (
     SelectSettings,
 )
 from attnlab.recipes.jobs import find_job
+from attnlab.recipes.planning import plan_of
 from attnlab.report.epochs import epochs_of
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.runs.study import Study
@@ -60,15 +62,15 @@ def sst2(*, labels: int = 0) -> ClassifySettings:
     return replace(base, train=train, dev=dev, test_share=SHARE, labels=labels)
 
 
-def select_on_boolq() -> SelectSettings:
+def select_on_boolq(*, labels: int = FEW) -> SelectSettings:
     """Return the document's grid: three rates and three numbers of epochs."""
-    base = replace(SelectSettings().base, train="boolq", labels=FEW, max_len=128)
+    base = replace(SelectSettings().base, train="boolq", labels=labels, max_len=128)
     return SelectSettings(lrs=(1e-4, 5e-4, 1e-3), epochs=(5, 7, 9), base=base)
 
 
-def batch_size_on_boolq() -> BatchSizeSettings:
+def batch_size_on_boolq(*, labels: int = FEW) -> BatchSizeSettings:
     """Return the document's 30 epochs, with what fits into 2 GB."""
-    base = replace(BatchSizeSettings().base, train="boolq", labels=FEW, max_len=128)
+    base = replace(BatchSizeSettings().base, train="boolq", labels=labels, max_len=128)
     return BatchSizeSettings(memory="2GB", effective_batch=64, epochs=30, base=base)
 
 
@@ -174,6 +176,26 @@ def write_turn(settings: BatchSizeSettings, console: Console) -> None:
     )
 
 
+def write_full_size() -> None:
+    """Time a few steps on all 8,000 questions; write down the hours that the studies would take."""
+    planned = {
+        "grid": ("classify-select", select_on_boolq(labels=0)),
+        "epochs": ("classify-batch-size", batch_size_on_boolq(labels=0)),
+    }
+    plans = {
+        name: plan_of(job, settings, RunPlace(RUNS, f"all-{name}"))
+        for name, (job, settings) in planned.items()
+    }
+    hours = {name: round(plan.seconds / 3600, 2) for name, plan in plans.items()}
+    steps = {name: sum(cell.steps for cell in plan.cells) for name, plan in plans.items()}
+    threads = max(plan.threads for plan in plans.values())
+    details = {"hours": hours, "steps": steps, "threads": threads}
+    score = {"value": hours["grid"], "interval": [hours["grid"]] * 2}
+    write(
+        "boolq_full_size", "predicted hours of the 3 x 3 grid on all of boolq", score, details, []
+    )
+
+
 def write_overfit(console: Console) -> None:
     """Learn ten questions by heart; write down how many were right in the end."""
     base = ClassifySettings()
@@ -220,6 +242,7 @@ WHAT: dict[str, Callable[[Console], None]] = {
     "boolq": lambda console: write_selection("boolq", select_on_boolq(), console),
     "batch": lambda console: write_turn(batch_size_on_boolq(), console),
     "overfit": write_overfit,
+    "full_size": lambda _: write_full_size(),
     "sst2": lambda console: write_selection("sst2", select_on_sst2(), console),
     "yelp": lambda console: write_selection("yelp", select_on_yelp(), console),
     "optimizers": lambda console: (
