@@ -6,6 +6,7 @@
     python benchmarks/selection.py full_size      # the hours on all questions; trains nothing
     ATTNLAB_DATA=… python benchmarks/selection.py sst2 yelp      # rate × batch × epochs, reduced
     ATTNLAB_DATA=… python benchmarks/selection.py optimizers     # as given, and each at its best
+    python benchmarks/random_encoders.py $ATTNLAB_DATA/sst2/train.tsv runs/selection/encoders
     ATTNLAB_DATA=… python benchmarks/selection.py models         # three pretrained, three random
 
 Dev chooses; then what was chosen reads test, once: that of BoolQ, or a tenth of the training rows
@@ -99,7 +100,7 @@ def compare_optimizers(*lrs: float) -> CompareSettings:
 
 def compare_models() -> CompareSettings:
     """Return pretrained models, and random ones named as such, each at its own rate."""
-    random = [str(folder) for folder in sorted((RUNS / "models").glob("random-*"))]
+    random = [str(folder) for folder in sorted((RUNS / "encoders").glob("random-*"))]
     pretrained = [DEFAULT_MODEL, tinybert(), str(data("weights/bert-tiny-2l-128"))]
     return CompareSettings(
         models=(*pretrained, *random), lrs=(5e-5, 3e-4), epochs=(3,), base=sst2(labels=FEW)
