@@ -144,8 +144,8 @@ def write_comparison(name: str, settings: CompareSettings, console: Console) -> 
     details = {
         "test": conditions_of(on_test),
         "dev": conditions_of(on_dev),
-        "chosen_lr": {run.name: run.setting("training")["optimizer"]["lr"] for run in runs},
-        "train_in_last_epoch": {run.name: last_train_accuracy(run) for run in runs},
+        "chosen_lr": {key_of(run.name): run.setting("training")["optimizer"]["lr"] for run in runs},
+        "train_in_last_epoch": {key_of(run.name): last_train_accuracy(run) for run in runs},
         "verdicts": [pair.verdict for pair in on_test.pairs],
         "n_test": on_test.n,
         "n_dev": on_dev.n,
@@ -214,10 +214,15 @@ def last_train_accuracy(run: Run) -> float | None:
     return epochs[-1].values.get("train_accuracy") if epochs else None
 
 
+def key_of(name: str) -> str:
+    """Return the name of a run as a page can refer to it."""
+    return name.replace("-", "_")
+
+
 def conditions_of(comparison: Comparison) -> dict[str, dict[str, Any]]:
     """Return the score and interval of each condition, by names that a page can refer to."""
     return {
-        one.name.replace("-", "_"): {"value": one.score, "interval": list(one.interval)}
+        key_of(one.name): {"value": one.score, "interval": list(one.interval)}
         for one in comparison.conditions
     }
 
