@@ -13,6 +13,8 @@ from httpx import Response
 from served import COINS as SETTINGS
 from served import TOKEN, stopped_coins, writing_client
 
+from attnlab.config import to_dict
+from attnlab.recipes.attention.settings import CostSettings
 from attnlab.report.pace import seconds_left
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.runs.lock import hold
@@ -208,6 +210,17 @@ def test_an_unfinished_run_of_the_list_is_gone_on_with(client: TestClient, root:
     stopped_coins(root, "coins")
     assert post(client, "resume", name="coins").json()["state"] == "running"
     assert "flips: 500" in (root / ".web" / "coins.yaml").read_text()
+
+
+def test_a_run_of_a_users_own_code_does_not_go_on_from_the_page(
+    client: TestClient, root: Path
+) -> None:
+    settings = to_dict(CostSettings(("mine.py:Mine",)))
+    Run.begin("attention-cost", settings, RunPlace(root, "cost"))
+    refused = post(client, "resume", name="cost")
+    assert refused.status_code == 422
+    assert "start this job on the command line" in refused.json()["fields"]["names"]
+    assert listed(client) == {}
 
 
 def test_a_run_that_another_process_works_on_is_left_alone(client: TestClient, root: Path) -> None:

@@ -29,7 +29,7 @@ def serve(
     host: Annotated[str, HOST] = "127.0.0.1",
     no_open: Annotated[bool, NO_OPEN] = False,
 ) -> None:
-    """Open a page in the browser: look at runs, and play with attention."""
+    """Open a page in the browser: runs, attention by hand, questions to models, jobs."""
     if runs.exists() and not runs.is_dir():
         raise UserError(f"--runs {runs} is not a folder.")
     listening = _listen(host, port)

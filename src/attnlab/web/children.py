@@ -15,6 +15,7 @@ from typing import Literal
 
 from attnlab.cluster.process import Ended, Started
 from attnlab.errors import BusyError, NotFoundError, UserError
+from attnlab.guard import say
 from attnlab.web.inside import leads_out, link_out
 
 MOST_JOBS = 2
@@ -24,7 +25,7 @@ FOLDER = ".web"
 PATIENCE = 60.0
 """Seconds that a job has at the end of the server to finish its step and save itself."""
 PAUSE = 0.05
-MOST_KEPT = 50
+MOST_KEPT = 10
 """Of jobs that have ended."""
 BY_SIGNAL = {
     sign * number + more
@@ -118,6 +119,9 @@ class Children:
     def close(self) -> None:
         """Stop what runs, and wait until it has saved itself; what takes too long is killed."""
         running = [child for child in self.all() if child.is_running]
+        if running:
+            names = ", ".join(child.name for child in running)
+            say("attnlab", f"waiting until {names} is saved; the page can go on with it.")
         for child in running:
             if not child.asked_to_stop:
                 self.stop(child.name)

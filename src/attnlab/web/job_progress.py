@@ -10,11 +10,14 @@ from starlette.concurrency import run_in_threadpool
 from attnlab.errors import UserError
 from attnlab.report.run_list import run_state
 from attnlab.runs.directory import Run
+from attnlab.runs.lock import is_held
 from attnlab.runs.study import STUDY, Study
 from attnlab.web import live
 from attnlab.web.children import Child, Children
 
 LOG_BYTES, LOG_LINES = 4096, 12
+CHANGING = ("*.json*", "*/*.json*")
+"""Files of a run or study, and of a study's cells, that say how far they are."""
 NOTHING: dict[str, Any] = {"progress": None, "share": None, "cell": None}
 
 
@@ -23,9 +26,9 @@ async def events(children: Children, name: str) -> AsyncIterator[str]:
     before: Any = None
     while True:
         child = await run_in_threadpool(children.find, name)
-        now = await run_in_threadpool(job_json, child, children.root)
+        now = await run_in_threadpool(_look, child, children.root)
         if now != before:
-            yield live.event("job", now)
+            yield live.event("job", await run_in_threadpool(job_json, child, children.root))
         if not child.is_running:
             yield live.event("end", {"state": child.state})
             return
@@ -41,11 +44,8 @@ def job_line(child: Child, root: Path) -> dict[str, Any]:
     except (UserError, FileNotFoundError):  # it is being made, or removed
         done = NOTHING
     said = child.ended.said if child.ended and child.state != "finished" else None
-    begun = path.exists()
-    return {"name": child.name, "job": child.job, "state": child.state, **done} | {
-        "said": said,
-        "is_begun": begun,
-    }
+    line = {"name": child.name, "job": child.job, "state": child.state, "said": said}
+    return line | {"is_begun": path.exists(), **done}
 
 
 def job_json(child: Child, root: Path) -> dict[str, Any]:
@@ -62,6 +62,22 @@ def log_end(log: Path) -> list[str]:
         file.seek(max(0, log.stat().st_size - LOG_BYTES))
         text = file.read().decode("utf-8", "replace")
     return text.splitlines()[-LOG_LINES:]
+
+
+def _look(child: Child, root: Path) -> tuple[Any, ...]:
+    """Return what changes when a job gets further, without reading it."""
+    path = root / child.name
+    files = [child.started.log, *(file for pattern in CHANGING for file in path.glob(pattern))]
+    held = [is_held(folder) for folder in (path, *path.glob("*/"))]
+    return child.state, held, [_size_and_time(file) for file in files]
+
+
+def _size_and_time(file: Path) -> tuple[str, int, int] | None:
+    try:
+        there = file.stat()
+    except FileNotFoundError:  # it was replaced, or removed
+        return None
+    return str(file), there.st_size, there.st_mtime_ns
 
 
 def _of_run(path: Path) -> dict[str, Any]:
