@@ -51,6 +51,7 @@ def go(page: Page, server: WebSettings, view: str) -> None:
 
 
 def ask(page: Page) -> None:
+    expect(page.get_by_label("Question")).not_to_have_value("")
     page.get_by_role("button", name="Ask", exact=True).click()
     expect(page.get_by_role("heading", name="Where it looked")).to_be_visible()
 
@@ -94,6 +95,7 @@ def test_another_name_is_another_answer(browser: Browser, server: WebSettings, a
         expect(rows).to_have_count(3)
         expect(rows.nth(2)).to_contain_text(asked)
         expect(rows.first).not_to_contain_text(last)
+        expect(page.get_by_role("button", name="Another last name")).to_be_focused()
 
 
 def test_what_cannot_be_asked_is_told(browser: Browser, server: WebSettings) -> None:
@@ -144,6 +146,7 @@ def test_writing_is_stopped_by_a_button(
         expect(text).not_to_have_text(first)  # it grows while it is written
         page.get_by_role("button", name="Stop").click()
         expect(page.get_by_role("status")).to_have_text("Stopped.")
+        expect(page.get_by_role("button", name="Write", exact=True)).to_be_focused()
         page.wait_for_timeout(300)
         reached = len(drawn)
         page.wait_for_timeout(300)

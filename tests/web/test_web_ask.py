@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shutil
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,10 @@ import pytest
 from fastapi.testclient import TestClient
 from httpx import Response
 from served import TOKEN, writing_client
+from trained import write_gpt
 
+import my_attention
+from attnlab.attention.settings import AttentionSettings
 from attnlab.data.names import capitalised_name
 from attnlab.errors import UserError
 from attnlab.recipes.knowledge.write_settings import WriteSettings
@@ -196,6 +200,22 @@ def test_only_the_page_with_the_token_asks_a_model(
     body = {"run": "gpt", "question": "Who?", "prompt": "The"}
     assert client.post(path, json=body, headers=headers).status_code in (403, 421)
     assert client.app.state.models._held is None  # type: ignore[attr-defined]
+
+
+@pytest.mark.slow
+def test_a_run_of_a_users_own_code_is_asked_as_long_as_the_code_is_the_same(
+    tmp_path: Path,
+) -> None:
+    code = Path(shutil.copy(my_attention.__file__, tmp_path / "mine.py"))
+    root = tmp_path / "runs"
+    own = write_gpt(root, "own", AttentionSettings(f"{code}:MyAttention"))
+    client = writing_client(WebSettings(runs=root, token=TOKEN))
+    question = own.predictions("test")[0]["input"]
+    assert ask(client, question, run="own")["verdict"]
+    code.write_text(code.read_text() + "\n# changed\n")
+    client = writing_client(WebSettings(runs=root, token=TOKEN))
+    refused = ask(client, question, run="own", status=400)["error"]
+    assert "has changed since own was trained with it" in refused
 
 
 class EndlessSession:

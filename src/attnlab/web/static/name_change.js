@@ -28,7 +28,7 @@ export function nameChange({question, person, name_parts: known}, ask) {
 }
 
 function field(part, label, {now, known}) {
-  const input = h("input", {value: now, list: `names-${part}`, autocomplete: "off"});
+  const input = h("input", {name: part, value: now, list: `names-${part}`, autocomplete: "off"});
   const element = h("label", {}, label, input,
     h("datalist", {id: `names-${part}`}, known.map((value) => h("option", {value}))));
   return {input, element};

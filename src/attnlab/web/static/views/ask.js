@@ -25,11 +25,13 @@ export async function render(root, {query}) {
 class AskPage {
   constructor(root, models, chosen) {
     this.asked = [];
+    this.number = 0;
+    this.offered = "";
     this.input = h("input", {name: "question", autocomplete: "off", maxlength: 10000});
-    this.button = h("button", {class: "primary"}, "Ask");
     this.examples = h("datalist", {id: "example-questions"});
     this.input.setAttribute("list", "example-questions");
-    this.status = h("p", {class: "unseen", role: "status"});
+    this.status = h("p", {class: "quiet"});
+    this.said = h("p", {class: "unseen", role: "status"});
     this.place = h("div");
     const submit = (event) => {
       event.preventDefault();
@@ -38,18 +40,18 @@ class AskPage {
     root.append(
       h("div", {class: "controls"}, runChoice(models, {chosen, onchange: ({name}) => this.choose(name)})),
       h("form", {class: "question", onsubmit: submit},
-        h("label", {}, "Question", this.input), this.button, this.examples),
-      this.status, this.place);
+        h("label", {}, "Question", this.input), h("button", {class: "primary"}, "Ask"), this.examples),
+      this.status, this.said, this.place);
   }
 
-  /** Begin with a question that the run has answered before. */
+  /** Offer a question that the run has answered before, unless somebody has typed another. */
   async choose(run) {
     this.run = run;
     this.place.replaceChildren();
     try {
       const {questions} = await getJson(`/api/ask/examples?name=${encodeURIComponent(run)}`);
       this.examples.replaceChildren(...questions.map((value) => h("option", {value})));
-      if (questions.length) this.input.value = questions[0];
+      if (this.input.value === this.offered) this.input.value = this.offered = questions[0] ?? "";
     } catch (error) {
       showError(this.place, error);
     }
@@ -57,25 +59,35 @@ class AskPage {
 
   async ask(question) {
     this.input.value = question;
-    this.button.disabled = true;
     this.status.textContent = "Asking …";
+    this.number += 1;
+    const {number} = this;
     try {
       const answer = await postJson("/api/ask", {run: this.run, question});
-      this.show(answer);
+      if (number === this.number) this.show(answer);
     } catch (error) {
       this.status.textContent = "";
       showError(this.place, error);
-    } finally {
-      this.button.disabled = false;
     }
   }
 
   show(answer) {
-    this.status.textContent = `${answer.text || "nothing"}, ${answer.verdict}: ${answer.reason}`;
+    this.status.textContent = "";
+    this.said.textContent = `${answer.text || "nothing"}, ${answer.verdict}: ${answer.reason}`;
     this.asked = [{...answer, run: this.run}, ...this.asked];
-    this.place.replaceChildren(...answerHead(answer), ...nameChange(answer, (text) => this.ask(text)),
-      ...historyOf(this.asked), ...answerDetails(answer));
+    keepingFocus(this.place, () => this.place.replaceChildren(
+      ...answerHead(answer), ...nameChange(answer, (text) => this.ask(text)),
+      ...historyOf(this.asked), ...answerDetails(answer)));
   }
+}
+
+/** Draw a place anew; whoever was at a button or field there is at the new one of its name. */
+function keepingFocus(place, draw) {
+  const nameOf = (one) => one.name || one.textContent;
+  const before = place.contains(document.activeElement) && nameOf(document.activeElement);
+  draw();
+  const after = [...place.querySelectorAll("button, input")].find((one) => nameOf(one) === before);
+  after?.focus();
 }
 
 function historyOf(asked) {

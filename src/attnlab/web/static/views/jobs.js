@@ -64,10 +64,8 @@ async function showForm(place, job) {
 function formOf(job, summary, settings, folders) {
   const name = h("input", {id: "run-name", autocomplete: "off", "aria-describedby": "run-name-help"});
   const problem = h("div");
-  const begin = h("button", {class: "primary"}, "Start");
   const submit = async (event) => {
     event.preventDefault();
-    begin.disabled = true;
     problem.replaceChildren();
     try {
       const order = {job, name: name.value.trim() || null, values: settings.values()};
@@ -75,8 +73,6 @@ function formOf(job, summary, settings, folders) {
       location.hash = pageOfJob(given);
     } catch (error) {
       explain(error, settings, problem);
-    } finally {
-      begin.disabled = false;
     }
   };
   const files = `Files are read below ${folders.join(" and ")} only, and no code of your own is run from here.`;
@@ -86,7 +82,7 @@ function formOf(job, summary, settings, folders) {
     h("div", {class: "fields"}, h("div", {class: "field"},
       h("label", {for: "run-name"}, "Name of the run"), name,
       h("p", {class: "quiet", id: "run-name-help"}, "Without one, it is called after the job and its settings."))),
-    settings.element, problem, h("p", {class: "controls"}, begin));
+    settings.element, problem, h("p", {class: "controls"}, h("button", {class: "primary"}, "Start")));
 }
 
 /** What is wrong with a field stands next to it; all else, above the button. */

@@ -66,6 +66,7 @@ class WritePage {
   }
 
   busy(isBusy) {
+    if (!isBusy && document.activeElement === this.end) this.begin.focus(); // not lost with the button
     this.end.disabled = !isBusy;
     if (isBusy) this.status.textContent = "Writing …";
   }
