@@ -98,6 +98,16 @@ def test_another_name_is_another_answer(browser: Browser, server: WebSettings, a
         expect(page.get_by_role("button", name="Another last name")).to_be_focused()
 
 
+def test_a_runs_page_leads_to_its_model(browser: Browser, server: WebSettings) -> None:
+    with page_of(browser) as page:
+        page.goto(f"{server.address}#/runs/gpt")
+        page.get_by_role("link", name="Ask its model").click()
+        expect(page.get_by_label("Run")).to_have_value("gpt")
+        page.goto(f"{server.address}#/runs/world")
+        expect(page.locator("h1")).to_have_text("world")
+        expect(page.get_by_role("link", name="Ask its model")).to_have_count(0)
+
+
 def test_what_cannot_be_asked_is_told(browser: Browser, server: WebSettings) -> None:
     with page_of(browser, refused=400) as page:
         go(page, server, "#/ask?run=gpt")

@@ -168,6 +168,8 @@ class TestWrite:
     def test_settings_are_fields(self, client: TestClient) -> None:
         fields = client.get("/api/write/form").json()["fields"]
         assert [field["key"] for field in fields][:2] == ["temperature", "top_k"]
+        limits = {field["key"]: field["limits"].get("maximum") for field in fields}
+        assert (limits["samples"], limits["tokens"]) == (10, 2000)
 
     @pytest.mark.parametrize(
         ("body", "status", "words"),

@@ -59,8 +59,12 @@ class Work:
 
 @router.get("/form")
 def form() -> dict[str, Any]:
-    """Describe how a text can be written."""
-    return {"fields": form_of(WriteSettings())}
+    """Describe how a text can be written, within the limits of the page."""
+    fields = form_of(WriteSettings())
+    for field in fields:
+        if field["key"] in MOST:
+            field["limits"]["maximum"] = MOST[field["key"]]
+    return {"fields": fields}
 
 
 @router.post("")

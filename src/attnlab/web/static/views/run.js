@@ -4,6 +4,7 @@ import {blocks, list, scrolling} from "../blocks.js";
 import {curves, intervals} from "../charts.js";
 import {getJson, h, showError} from "../dom.js";
 import {goOn, timeLeft} from "../job_state.js";
+import {modelLinks} from "../model_links.js";
 import {predictions} from "../predictions.js";
 import {badge, pageOf, result} from "./runs.js";
 
@@ -24,6 +25,7 @@ export async function render(root, {path}) {
     showState(place.state, now);
     place.goOn.replaceChildren(...goOn(now));
     place.results.replaceChildren(...results(now));
+    if (now.state === "finished") modelLinks(path).then((links) => place.goOn.replaceChildren(...links), () => {});
   };
   root.append(h("div", {}, h("h1", {}, path), above && h("p", {}, "A cell of ", above, "."),
     h("p", {class: "quiet"}, about(data)), place.state, place.goOn, place.curves, place.results));
