@@ -149,6 +149,17 @@ def test_a_job_that_fails_says_why(client: TestClient, monkeypatch: pytest.Monke
     assert listed(client)["coins"]["said"] == "there is no <b>corpus</b>"
 
 
+def test_the_latest_jobs_are_remembered(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs_here, "command_of", lambda *_: [sys.executable, "-S", "-c", ""])
+    monkeypatch.setattr(jobs_here, "MOST_KEPT", 2)
+    for number in range(4):
+        post(client, "start", **COINS, name=f"job-{number}")
+        until(lambda: all(one["state"] == "finished" for one in listed(client).values()))
+    assert list(listed(client)) == ["job-3", "job-2", "job-1"]
+
+
 @pytest.mark.parametrize(
     ("values", "status", "words"),
     [

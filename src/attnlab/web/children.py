@@ -142,12 +142,12 @@ class Children:
             )
 
     def _run(self, name: str, job: str, argv: list[str], log: Path) -> Child:
-        log.unlink(missing_ok=True)
-        started = Started.command(name, argv, log=log, environment={}, is_apart=True)
         self._by_name.pop(name, None)
-        child = self._by_name[name] = Child(name, job, argv, started)
         for old in [one for one in self.all() if not one.is_running][MOST_KEPT:]:
             del self._by_name[old.name]
+        log.unlink(missing_ok=True)
+        started = Started.command(name, argv, log=log, environment={}, is_apart=True)
+        child = self._by_name[name] = Child(name, job, argv, started)
         return child
 
 
