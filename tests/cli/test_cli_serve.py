@@ -65,7 +65,7 @@ def test_ctrl_c_stops_a_job_that_the_page_has_started_and_it_is_saved(tmp_path: 
         _, err = server.communicate(timeout=60)
     finally:
         server.kill()
-    assert err.startswith("attnlab: waiting until demo is saved")
+    assert err.startswith("attnlab: waiting for demo to be saved.")
     assert not is_held(log.parent)
     said = (tmp_path / "runs" / ".web" / "demo.log").read_text()
     assert "everything is saved in" in said

@@ -4,6 +4,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from httpx import Response
 from served import COINS as SETTINGS
 from served import TOKEN, stopped_coins, writing_client
 
+from attnlab.cluster.process import Ended
 from attnlab.config import to_dict
 from attnlab.recipes.attention.settings import CostSettings
 from attnlab.report.pace import seconds_left
@@ -139,6 +141,24 @@ def test_a_job_that_does_not_save_itself_is_killed_in_the_end(
     ready(client, "deaf")
     children_of(client).close()
     assert listed(client)["deaf"]["state"] == "stopped"
+
+
+@pytest.mark.parametrize(
+    ("ended", "state"),
+    [
+        (Ended("a", 0, "done"), "finished"),
+        (Ended("a", 130, "stopped by Ctrl-C."), "stopped"),
+        (Ended("a", -9, "killed"), "stopped"),
+        (Ended("a", -9, "killed", "memory"), "failed"),
+        (Ended("a", 1, "it failed", "failed"), "failed"),
+        (Ended("a", 2, "there is no file"), "failed"),
+    ],
+    ids=str,
+)
+def test_how_a_process_ended_is_a_state(ended: Ended, state: str, client: TestClient) -> None:
+    post(client, "start", **COINS, name="coins")
+    child = children_of(client).find("coins")
+    assert replace(child, ended=ended).state == state
 
 
 def test_a_job_that_fails_says_why(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -61,7 +62,8 @@ class Child:
             return "stopping" if self.asked_to_stop else "running"
         if self.ended.code == 0:
             return "finished"
-        return "stopped" if self.ended.code in BY_SIGNAL else "failed"
+        was_stopped = self.ended.code in BY_SIGNAL and not self.ended.in_a_word  # as of memory
+        return "stopped" if was_stopped else "failed"
 
 
 class Children:
@@ -121,9 +123,9 @@ class Children:
         running = [child for child in self.all() if child.is_running]
         if running:
             names = ", ".join(child.name for child in running)
-            say("attnlab", f"waiting until {names} is saved; the page can go on with it.")
+            say("attnlab", f"waiting for {names} to be saved.")
         for child in running:
-            if not child.asked_to_stop:
+            with suppress(UserError):  # it has just ended
                 self.stop(child.name)
         _wait(running, PATIENCE)
         for child in running:
