@@ -6,7 +6,7 @@ from fastapi import APIRouter, FastAPI, Request
 from fastapi.staticfiles import StaticFiles
 
 from attnlab import __version__
-from attnlab.web import model_list, playground, runs
+from attnlab.web import attention, classify, model_list, playground, runs
 from attnlab.web.answers import PlainJson, explain_errors
 from attnlab.web.models import Models
 from attnlab.web.queue import Queue
@@ -14,7 +14,7 @@ from attnlab.web.safety import Safety, has_token
 from attnlab.web.settings import WebSettings, settings_of
 
 STATIC = Path(__file__).parent / "static"
-VIEWS = (runs, playground, model_list)
+VIEWS = (runs, playground, model_list, attention, classify)
 """Each has a ``router``; the files of its page are in ``static/views/``."""
 
 router = APIRouter(prefix="/api")

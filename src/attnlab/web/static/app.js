@@ -2,7 +2,7 @@
 
 import {h, showError} from "./dom.js";
 
-const NAMES = ["runs", "compare", "playground"];
+const NAMES = ["runs", "compare", "playground", "attention", "classify"];
 const main = document.getElementById("main");
 const themeSwitch = document.getElementById("theme");
 const system = matchMedia("(prefers-color-scheme: dark)");

@@ -44,11 +44,15 @@ export async function getJson(path) {
 
 /** Send JSON with the token, and return the JSON that comes back. */
 export async function postJson(path, body) {
+  return answerOf(await post(path, body));
+}
+
+async function post(path, body, signal) {
   session ??= getJson("/api/session");
   const {token} = await session;
   const headers = {"Content-Type": "application/json"};
   if (token) headers[TOKEN_HEADER] = token;
-  return answerOf(await reach(path, {method: "POST", headers, body: JSON.stringify(body)}));
+  return reach(path, {method: "POST", headers, body: JSON.stringify(body), signal});
 }
 
 async function reach(path, options) {
@@ -69,4 +73,11 @@ async function answerOf(response) {
 /** Show what went wrong in the place of what was asked for. */
 export function showError(root, error) {
   root.replaceChildren(h("p", {class: "warning", role: "alert"}, error.message ?? String(error)));
+}
+
+/** Send JSON with the token, and return the float32 numbers that come back. */
+export async function postForNumbers(path, body) {
+  const response = await post(path, body);
+  if (!response.ok) await answerOf(response);  // throws
+  return new Float32Array(await response.arrayBuffer());
 }
