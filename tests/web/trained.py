@@ -16,7 +16,12 @@ from small_bert import write_reviews, write_small_bert
 from small_hub import write_small_hub
 from small_jobs import SHORT, TINY, WORLD
 
-FAST = replace(SHORT, length="20 steps", optimizer=OptimizerSettings("adamw", lr=5e-3))
+FAST = replace(
+    SHORT,
+    length="20 steps",
+    optimizer=OptimizerSettings("adamw", lr=5e-3),
+    precision="float32",  # so that a text in a batch gets the numbers that it gets alone
+)
 GPT = replace(TINY, n_layers=2)
 
 
@@ -41,18 +46,19 @@ def write_gpt(root: Path, name: str, attention: AttentionSettings) -> Run:
     return train(root, name, "knowledge-pretrain", settings)
 
 
-def write_classifier(root: Path, name: str, *, kind: str = "bert") -> Run:
+def write_classifier(root: Path, name: str, *, kind: str = "bert", max_len: int = 16) -> Run:
     """Train a classifier of reviews: our BERT, or a model of transformers."""
     inputs = root.with_name(f"{root.name}-inputs")
     if not (inputs / "reviews").exists():
         write_reviews(inputs / "reviews")
-    if not (model := inputs / kind).exists():
-        write_small_bert(model) if kind == "bert" else write_small_hub(model, kind)
+    if not (model := inputs / f"{kind}-{max_len}").exists():
+        size = {"max_len": max(20, max_len)}
+        write_small_bert(model, **size) if kind == "bert" else write_small_hub(model, kind)
     settings = ClassifySettings(
         model=str(model),
         train=str(inputs / "reviews" / "train.csv"),
         dev=str(inputs / "reviews" / "dev.csv"),
-        max_len=16,
+        max_len=max_len,
         batch_size=20,
         training=FAST,
     )

@@ -34,13 +34,13 @@ def gradient_times_input(model: SequenceClassifier, row: TextRow, label: int) ->
     batch = collate_texts([row]).to(next(model.parameters()).device)
     with torch.enable_grad(), _watched_table(model) as looked_up:
         scores = model(batch.tokens, batch.types, batch.padding)
-    (odds,) = log_odds(scores, label)
-    gradients = torch.autograd.grad(odds, [vectors for _, vectors in looked_up])
+        (odds,) = log_odds(scores, label)
+        gradients = torch.autograd.grad(odds, [vectors for _, vectors in looked_up])
     found = torch.zeros(batch.tokens.shape[1], dtype=odds.dtype, device=odds.device)
     for (tokens, vectors), gradient in zip(looked_up, gradients, strict=True):
         shares = (gradient * vectors).sum(-1)[0]
         found = found + (shares if torch.equal(tokens, batch.tokens) else _unshifted(shares))
-    return found.tolist()
+    return found.detach().tolist()
 
 
 def leave_one_out(

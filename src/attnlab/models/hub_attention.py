@@ -32,9 +32,10 @@ class HubLayer:
     keys: Side = "text"
 
     def heads(self) -> Heads:
-        """Compute what the fused kernel of transformers computes, step by step."""
+        """Compute what the fused kernel of transformers computes, step by step in float32."""
         query, key = self.query[0].float(), self.key[0].float()
-        scores = query @ key.transpose(-2, -1) * self.scaling
+        with torch.autocast(query.device.type, enabled=False):
+            scores = query @ key.transpose(-2, -1) * self.scaling
         masked = scores if self.bias is None else scores + self.bias[0].float()
         if self.mask is not None:
             masked = masked.masked_fill(~self.mask[0], -torch.inf)

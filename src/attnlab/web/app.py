@@ -9,7 +9,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.concurrency import run_in_threadpool
 
 from attnlab import __version__
-from attnlab.web import ask, jobs, model_list, playground, runs, write
+from attnlab.web import ask, attention, classify, jobs, model_list, playground, runs, write
 from attnlab.web.answers import PlainJson, explain_errors
 from attnlab.web.children import Children
 from attnlab.web.models import Models
@@ -18,7 +18,7 @@ from attnlab.web.safety import Safety, has_token
 from attnlab.web.settings import WebSettings, settings_of
 
 STATIC = Path(__file__).parent / "static"
-VIEWS = (runs, playground, model_list, ask, write, jobs)
+VIEWS = (runs, playground, model_list, attention, ask, classify, write, jobs)
 """Each has a ``router``; the files of its page are in ``static/views/``."""
 
 router = APIRouter(prefix="/api")

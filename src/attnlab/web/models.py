@@ -1,8 +1,9 @@
 """The model that requests ask: one run's at a time, loaded when it is first asked for.
 
 A session is what the command line has behind `knowledge ask`, `knowledge write` and `classify
-predict`. It stays in memory until another one is asked for, or its run changes. Requests wait for
-each other, and for the loading, in a queue; torch is imported with the first session.
+predict`, or like it. It stays in memory until another one is asked for, or its run changes.
+Requests wait for each other, and for the loading, in a queue; torch is imported with the first
+session.
 """
 
 from collections.abc import Callable, Hashable
@@ -28,7 +29,8 @@ class SessionKind:
     """What opens a run's model for one kind of request: ``open_from`` is ``module:name``."""
 
     open_from: str
-    model: ModelKind
+    models: tuple[ModelKind, ...]
+    """The kinds of model that it can ask."""
 
     def open(self, path: Path) -> Any:
         """Load the model."""
@@ -36,9 +38,12 @@ class SessionKind:
         return getattr(import_module(module), name)(path)
 
 
-ASK = SessionKind("attnlab.recipes.knowledge.ask:QASession", LANGUAGE_MODEL)
-WRITE = SessionKind("attnlab.recipes.knowledge.write:WritingSession", LANGUAGE_MODEL)
-CLASSIFY = SessionKind("attnlab.recipes.classify.predict_texts:TextSession", CLASSIFIER)
+ASK = SessionKind("attnlab.recipes.knowledge.ask:QASession", (LANGUAGE_MODEL,))
+WRITE = SessionKind("attnlab.recipes.knowledge.write:WritingSession", (LANGUAGE_MODEL,))
+CLASSIFY = SessionKind("attnlab.recipes.classify.explain_text:ExplainingSession", (CLASSIFIER,))
+LOOK = SessionKind(
+    "attnlab.recipes.attention.look_at_text:LookingSession", (LANGUAGE_MODEL, CLASSIFIER)
+)
 
 
 class Models:
@@ -78,7 +83,7 @@ class Models:
 
 def _checked(kind: SessionKind, path: Path) -> Hashable:
     """Refuse a run without such a model; return what changes when the run does."""
-    need_model(path, kind.model)
+    need_model(path, *kind.models)
     return signature(path)
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+from attnlab.data.stream_decoding import HALF_A_CHARACTER, StreamDecoder
+from attnlab.data.tokenizer import Tokenizer
 from attnlab.errors import UserError
 from attnlab.models.attention_maps import LayerLook, encoder_layers, gpt_layers
 from attnlab.recipes.classify.predict_texts import TextSession
@@ -59,8 +61,14 @@ def _read_by_gpt(session: WritingSession, text: str, pair: str | None) -> ReadTe
     ids = tokenizer.encode(text)
     most = min(model.max_len, MOST_TOKENS)
     layers = gpt_layers(model, _row(ids[:most], session.hardware))
-    tokens = [tokenizer.decode([token]) for token in ids[:most]]
-    return ReadText(ids[:most], tokens, layers, len(ids) > most)
+    return ReadText(ids[:most], _texts(tokenizer, ids[:most]), layers, len(ids) > most)
+
+
+def _texts(tokenizer: Tokenizer, ids: Sequence[int]) -> list[str]:
+    """Return what each token adds to the text; a token that ends inside a character says so."""
+    decoder = StreamDecoder(tokenizer, ids[:1])
+    rest = [decoder.take(token) or HALF_A_CHARACTER for token in ids[1:]]
+    return [tokenizer.decode(ids[:1]), *rest]
 
 
 def _read_by_encoder(session: TextSession, text: str, pair: str | None) -> ReadText:

@@ -2,7 +2,7 @@
 
 import {h, showError} from "./dom.js";
 
-const NAMES = ["runs", "compare", "playground", "ask", "write", "jobs"];
+const NAMES = ["runs", "compare", "playground", "attention", "ask", "classify", "write", "jobs"];
 const ONE = {runs: "run", jobs: "job"}; // the view of one of them, if the address names it
 const main = document.getElementById("main");
 const themeSwitch = document.getElementById("theme");

@@ -97,3 +97,10 @@ async function answerOf(response) {
 export function showError(root, error) {
   root.replaceChildren(h("p", {class: "warning", role: "alert"}, error.message ?? String(error)));
 }
+
+/** Send JSON with the token, and return the float32 numbers that come back. */
+export async function postForNumbers(path, body) {
+  const response = await post(path, body);
+  if (!response.ok) await answerOf(response);  // throws
+  return new Float32Array(await response.arrayBuffer());
+}

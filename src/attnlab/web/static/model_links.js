@@ -2,7 +2,11 @@
 
 import {getJson, h} from "./dom.js";
 
-const VIEWS = {"language model": {ask: "Ask its model", write: "Let it write"}};
+const SEE = {attention: "See its attention"};
+const VIEWS = {
+  "language model": {ask: "Ask its model", write: "Let it write", ...SEE},
+  classifier: {classify: "Classify a text", ...SEE},
+};
 
 /** Links for a run, by the kind of its model; a run without one has none. */
 export async function modelLinks(run) {
