@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
-from served import TOKEN, write_runs
+from served import TOKEN, client_of, write_runs
+from trained import write_models
 
-from attnlab.web.app import create_app
 from attnlab.web.settings import WebSettings
 
 
@@ -19,14 +19,17 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return runs with models, to be asked and never changed."""
+    folder = tmp_path_factory.mktemp("trained") / "runs"
+    write_models(folder)
+    return folder
+
+
 @pytest.fixture
 def root(written: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(written, tmp_path / "runs"))
-
-
-def client_of(settings: WebSettings) -> TestClient:
-    address = f"http://127.0.0.1:{settings.port}"
-    return TestClient(create_app(settings), base_url=address, follow_redirects=False)
 
 
 @pytest.fixture

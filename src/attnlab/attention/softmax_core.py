@@ -31,6 +31,7 @@ from attnlab.attention.functional import (
     merge_heads,
     split_heads_qkv,
 )
+from attnlab.attention.watching import note_scores
 from attnlab.dropout import Dropout
 
 Queries = Float[Tensor, "B H T K"]
@@ -144,6 +145,7 @@ def masked_softmax(scores: Float[Tensor, "B H T S"], bias: Bias) -> Float[Tensor
 
     The lowest finite number hides a key as −∞ does, and keeps such a query's weights finite.
     """
+    note_scores(scores, bias)
     if bias.added is not None:
         scores = scores + bias.added
     # torch's softmax over few numbers takes twice to four times as long in bfloat16

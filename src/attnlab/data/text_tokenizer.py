@@ -1,6 +1,6 @@
 """What a tokenizer does for an encoder: one or two texts become a row of tokens."""
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from typing import NamedTuple, Protocol, runtime_checkable
 
 
@@ -21,6 +21,13 @@ class TextTokenizer(Protocol):
 
     def row(self, text: str, pair: str | None = None, *, max_len: int) -> Encoded:
         """Return a text, or two, cut to ``max_len`` tokens; special tokens in it are only text."""
+
+    @property
+    def framing_ids(self) -> Set[int]:
+        """Tokens that a row has besides those of its texts, such as [CLS] and [SEP]."""
+
+    def pieces(self, tokens: Sequence[int]) -> list[str]:
+        """Return the piece of text that each token stands for, as the vocabulary spells it."""
 
 
 @runtime_checkable

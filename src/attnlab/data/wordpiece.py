@@ -101,6 +101,15 @@ class WordPiece:
         """The ids of the five special tokens."""
         return frozenset((self.pad, self.unk, self.cls, self.sep, self.mask))
 
+    @property
+    def framing_ids(self) -> frozenset[int]:
+        """The ids of [PAD], [CLS] and [SEP], which come from no text."""
+        return frozenset((self.pad, self.cls, self.sep))
+
+    def pieces(self, tokens: Sequence[int]) -> list[str]:
+        """Return the piece of text that each token stands for."""
+        return [self.id_to_token[token] for token in tokens]
+
     def encode(self, text: str) -> list[int]:
         """Turn text into tokens, without [CLS] and [SEP]."""
         return list(chain.from_iterable(map(self._pieces, _RUN.findall(text))))

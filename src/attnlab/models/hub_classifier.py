@@ -209,23 +209,50 @@ def attend_with_prefix(
     """
     from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
+    key, value, attention_mask, given = with_prefix(
+        module, query, key, value, attention_mask, given
+    )
+    found: tuple[Tensor, Tensor | None] = sdpa_attention_forward(
+        module, query, key, value, attention_mask, **given | {"is_causal": False}
+    )
+    return found
+
+
+def with_prefix(
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    given: dict[str, Any],
+) -> tuple[Tensor, Tensor, Tensor | None, dict[str, Any]]:
+    """Put a module's prefix before keys, values, mask and what positions add."""
     keys, values = (
         before.expand(len(key), -1, -1, -1).to(key)
         for before in cast("Callable[[], tuple[Tensor, Tensor]]", module.prefix)()
     )
     before = (keys.shape[2], 0)
-    if attention_mask is None and cast("bool", module.is_causal):  # T5's decoder
-        shape = (query.shape[2], key.shape[2])
-        attention_mask = torch.ones(shape, dtype=torch.bool, device=key.device).tril()[None, None]
+    attention_mask = causal_of(module, query, key, attention_mask)
     if attention_mask is not None:
         attention_mask = F.pad(attention_mask, before, value=True)
     if given.get("position_bias") is not None:
-        given["position_bias"] = F.pad(given["position_bias"], before)
-    key, value = torch.cat([keys, key], dim=2), torch.cat([values, value], dim=2)
-    found: tuple[Tensor, Tensor | None] = sdpa_attention_forward(
-        module, query, key, value, attention_mask, **given | {"is_causal": False}
+        given = {**given, "position_bias": F.pad(given["position_bias"], before)}
+    return (
+        torch.cat([keys, key], dim=2),
+        torch.cat([values, value], dim=2),
+        attention_mask,
+        given,
     )
-    return found
+
+
+def causal_of(
+    module: nn.Module, query: Tensor, key: Tensor, attention_mask: Tensor | None
+) -> Tensor | None:
+    """Return the mask that transformers leaves to the kernel, as it does for T5's decoder."""
+    if attention_mask is not None or not cast("bool", module.is_causal):
+        return attention_mask
+    shape = (query.shape[2], key.shape[2])
+    return torch.ones(shape, dtype=torch.bool, device=key.device).tril()[None, None]
 
 
 def _last_matrix(net: nn.Module) -> str:

@@ -1,5 +1,6 @@
 """The tokenizer of a model of transformers, called as ours is; and whether it is that model's."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,15 @@ class HubTokenizer:
     def pad(self) -> int:
         """The token that fills a row up."""
         return int(self._tokenizer.pad_token_id)
+
+    @property
+    def framing_ids(self) -> frozenset[int]:
+        """The ids of all special tokens but the unknown one, which stands for text."""
+        return frozenset(self._tokenizer.all_special_ids) - {self._tokenizer.unk_token_id}
+
+    def pieces(self, tokens: Sequence[int]) -> list[str]:
+        """Return the piece of text that each token stands for, as the vocabulary spells it."""
+        return list(self._tokenizer.convert_ids_to_tokens(list(tokens)))
 
     def row(self, text: str, pair: str | None = None, *, max_len: int) -> Encoded:
         """Return a text, or two, cut to ``max_len`` tokens; special tokens in it are only text."""

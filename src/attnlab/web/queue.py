@@ -18,17 +18,25 @@ MOST_KEPT = 128
 class Queue:
     """Whoever waits in it holds no thread, so that other requests go on."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, most_kept: int = MOST_KEPT) -> None:
+        self._most_kept = most_kept
         self._turn = asyncio.Lock()
         self._waiting = 0
         self._kept: OrderedDict[Hashable, tuple[float, Any]] = OrderedDict()
 
-    async def result(self, key: Hashable, compute: Callable[[], Any], *, lasts: float = inf) -> Any:
+    async def result(
+        self,
+        key: Hashable,
+        compute: Callable[[], Any],
+        *,
+        lasts: float = inf,
+        keep: bool = True,
+    ) -> Any:
         """Return what ``compute`` gives, or gave for this key at most ``lasts`` seconds ago."""
         if not self._is_fresh(key, lasts):
             await self._computed(key, compute, lasts)
         self._kept.move_to_end(key)
-        return self._kept[key][1]
+        return self._kept[key][1] if keep else self._kept.pop(key)[1]
 
     async def _computed(self, key: Hashable, compute: Callable[[], Any], lasts: float) -> None:
         if self._waiting >= MOST_WAITING:
@@ -40,7 +48,7 @@ class Queue:
                     value = await run_in_threadpool(compute)
                     self._kept[key] = monotonic(), value
                     self._kept.move_to_end(key)
-                    while len(self._kept) > MOST_KEPT:
+                    while len(self._kept) > self._most_kept:
                         self._kept.popitem(last=False)
         finally:
             self._waiting -= 1

@@ -22,6 +22,7 @@ from attnlab.attention.softmax_core import (
     masked_softmax,
     null_key_bias,
 )
+from attnlab.attention.watching import note_scores
 
 
 @ATTENTION.register("hard")
@@ -49,6 +50,7 @@ class Hard(MultiHeadAttention):
         """Give the whole weight to the best key that may be seen."""
         bias = context.bias(q, k)
         scores = attn_scaled(pairwise_similarities(q, k), q.shape[-1], 1)
+        note_scores(scores, bias)
         seen = scores if bias.added is None else scores + bias.added
         weights = F.one_hot(seen.argmax(dim=-1), k.shape[2]).to(scores.dtype)
         if bias.fully_masked is not None:

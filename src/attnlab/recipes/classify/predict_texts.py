@@ -43,6 +43,20 @@ class TextSession:
             ]
         )
 
+    def example(self, text: str, pair: str | None = None) -> Example:
+        """Return what to classify; refuse one text for two, or two for one."""
+        if self.has_pairs and pair is None:
+            raise UserError(f"{self.run.name} classifies pairs of texts: give the second, too.")
+        if pair is not None and not self.has_pairs:
+            raise UserError(f"{self.run.name} classifies single texts: leave out the second.")
+        return _example("your text", text, pair)
+
+    def is_cut(self, text: str, pair: str | None = None) -> bool:
+        """Whether a text has more tokens than the model reads."""
+        reads = self.classifier.max_len
+        longer = self.classifier.tokenizer.row(text, pair, max_len=reads + 1)
+        return len(longer.tokens) > reads
+
     def piped(self, content: bytes) -> list[dict[str, Any]]:
         """Classify one text per line, or two with a tab between; blank lines are skipped."""
         lines = split_lines(decode_text(content, PIPE), PIPE)

@@ -13,11 +13,12 @@ from attnlab.assets.models import ModelReference
 from attnlab.config import Checked
 from attnlab.runs.lookup import RunReference
 from attnlab.runs.memory import read_bytes
+from attnlab.runs.model_kind import CLASSIFIER_FOLDER
 from attnlab.runs.references import FileReference
 from attnlab.training.settings import OptimizerSettings, ScheduleSettings, TrainingSettings
 from attnlab.tuning.settings import TuningSettings
 
-MODEL = "model"
+MODEL = CLASSIFIER_FOLDER
 """The folder in a run that holds its model in the hub's layout."""
 FINE_TUNING = TrainingSettings(
     length="3 epochs",

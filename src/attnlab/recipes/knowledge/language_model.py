@@ -29,6 +29,7 @@ from attnlab.registry import telling_the_line
 from attnlab.runs.directory import Run
 from attnlab.runs.files import parse_object, replace_file, to_json
 from attnlab.runs.manifest import read_sealed
+from attnlab.runs.model_kind import LANGUAGE_MODEL_FILE
 from attnlab.runs.predictions import prediction_row
 from attnlab.training.checkpoint import Checkpoints, frozen_sha256, load_model_tensors
 from attnlab.tuning.settings import FULL, TuningSettings
@@ -39,7 +40,7 @@ LONGEST_ANSWER = 32
 BLOCK = 128
 """Tokens that a question and its answer may have together."""
 ASKED_AT_ONCE = 512
-FILE = "language_model.json"
+FILE = LANGUAGE_MODEL_FILE
 
 
 @dataclass(frozen=True)

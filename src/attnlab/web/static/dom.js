@@ -44,17 +44,42 @@ export async function getJson(path) {
 
 /** Send JSON with the token, and return the JSON that comes back. */
 export async function postJson(path, body) {
+  return answerOf(await post(path, body));
+}
+
+/** Send JSON, and call `onEvent(name, data)` for every server-sent event of the answer. */
+export async function postEvents(path, body, {signal, onEvent}) {
+  const response = await post(path, body, signal);
+  if (!response.ok) await answerOf(response);  // throws
+  let rest = "";
+  for await (const chunk of textOf(response.body)) {
+    const blocks = (rest + chunk).split("\n\n");
+    rest = blocks.pop();
+    for (const block of blocks) {
+      const [name, data] = block.split("\n").map((line) => line.slice(line.indexOf(":") + 2));
+      onEvent(name, JSON.parse(data));
+    }
+  }
+}
+
+async function* textOf(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  for (let {value, done} = await reader.read(); !done; {value, done} = await reader.read()) yield value;
+}
+
+async function post(path, body, signal) {
   session ??= getJson("/api/session");
   const {token} = await session;
   const headers = {"Content-Type": "application/json"};
   if (token) headers[TOKEN_HEADER] = token;
-  return answerOf(await reach(path, {method: "POST", headers, body: JSON.stringify(body)}));
+  return reach(path, {method: "POST", headers, body: JSON.stringify(body), signal});
 }
 
 async function reach(path, options) {
   try {
     return await fetch(path, options);
-  } catch {
+  } catch (error) {
+    if (error.name === "AbortError") throw error;  // it was stopped here
     session = undefined;  // a server that comes back has another token
     throw new Error("The server does not answer. Is `attnlab serve` still running?");
   }
@@ -63,10 +88,19 @@ async function reach(path, options) {
 async function answerOf(response) {
   const answer = await response.json().catch(() => ({}));
   if (response.ok) return answer;
-  throw new Error(answer.error ?? `The server answered with status ${response.status}.`);
+  const error = new Error(answer.error ?? `The server answered with status ${response.status}.`);
+  error.fields = answer.fields ?? {};  // of a form, what is wrong with each field
+  throw error;
 }
 
 /** Show what went wrong in the place of what was asked for. */
 export function showError(root, error) {
   root.replaceChildren(h("p", {class: "warning", role: "alert"}, error.message ?? String(error)));
+}
+
+/** Send JSON with the token, and return the float32 numbers that come back. */
+export async function postForNumbers(path, body) {
+  const response = await post(path, body);
+  if (!response.ok) await answerOf(response);  // throws
+  return new Float32Array(await response.arrayBuffer());
 }

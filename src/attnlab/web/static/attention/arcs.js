@@ -1,0 +1,60 @@
+// One head as arcs: queries on the left, keys on the right, a line as strong as the weight.
+
+import {shown} from "./heat_map.js";
+
+const NAMES = 110;
+const EDGE = 10;
+const MOST_LINES = 2000;
+const FAINTEST = 0.02; // a share of the weight that is still drawn
+
+/** Where everything of the figure is, in a width. */
+export function arcsLayout({rows, columns}, width) {
+  const step = Math.max(rows, columns) > 200 ? 12 : 18;
+  return {
+    step, left: NAMES, right: Math.min(width, 560) - NAMES,
+    width: Math.min(width, 560), height: Math.max(rows, columns) * step + 2 * EDGE + 20,
+  };
+}
+
+export function paintArcs(painter, map, {layout, colors}) {
+  const {queries, keys, chosen} = map;
+  const {step, left, right, width, height} = layout;
+  const place = (i) => EDGE + 20 + (i + 0.5) * step;
+  const size = Math.min(12, step - 2);
+  painter.box(0, 0, width, height, colors.paper);
+  painter.text("query", left - 6, EDGE, {color: colors.quiet, size: 12, anchor: "end"});
+  painter.text("key", right + 6, EDGE, {color: colors.quiet, size: 12});
+  for (const {row, column, weight} of linesOf(map)) {
+    const isChosen = row === chosen;
+    painter.curve(left, place(row), right, place(column), {
+      color: isChosen ? colors["series-2"] : colors["series-1"],
+      alpha: isChosen ? 0.25 + 0.75 * weight : 0.6 * weight, width: 0.8 + 2.2 * weight,
+    });
+  }
+  queries.forEach((name, i) => painter.text(shown(name), left - 6, place(i), {
+    color: colors.ink, size, anchor: "end", bold: i === chosen,
+  }));
+  keys.forEach((name, i) => painter.text(shown(name), right + 6, place(i), {color: colors.ink, size}));
+}
+
+/** The strongest lines of every query; those of the chosen one last, over all others. */
+function linesOf({values, rows, columns, chosen}) {
+  const each = Math.max(1, Math.floor(MOST_LINES / rows));
+  const ofQuery = (row) => strongest(values.subarray(row * columns, (row + 1) * columns), row === chosen ? 40 : each)
+    .filter(({weight}) => weight >= FAINTEST)
+    .map((one) => ({...one, row}));
+  const others = Array.from({length: rows}, (_, row) => row).filter((row) => row !== chosen);
+  return [...others, chosen].flatMap(ofQuery);
+}
+
+/** The largest of some weights with their places, the largest first. */
+export function strongest(weights, count) {
+  return Array.from(weights, (weight, column) => ({column, weight}))
+    .sort((a, b) => b.weight - a.weight || a.column - b.column).slice(0, count);
+}
+
+/** Which query is at a height of the figure; null beside them. */
+export function queryAt({rows}, {step, left}, x, y) {
+  const row = Math.floor((y - EDGE - 20) / step);
+  return x <= left && row >= 0 && row < rows ? row : null;
+}

@@ -1,0 +1,169 @@
+"""The model that requests ask: loaded late, one at a time, and refused in words."""
+
+import asyncio
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from served import client_of, with_log
+from trained import write_classifier
+
+from attnlab.errors import NotFoundError, UserError
+from attnlab.runs.directory import Run
+from attnlab.runs.model_kind import CLASSIFIER, LANGUAGE_MODEL, need_model
+from attnlab.web import models as held
+from attnlab.web.models import ASK, CLASSIFY, WRITE, Models, SessionKind
+from attnlab.web.settings import WebSettings
+
+
+def ask(models: Models, kind: SessionKind, path: Path, compute: Any = id, **given: Any) -> Any:
+    return asyncio.run(models.answer(kind, path, compute, **given))
+
+
+def test_a_session_of_each_kind_answers(trained: Path) -> None:
+    models = Models()
+    answer = ask(models, ASK, trained / "gpt", lambda session: session.answer("Who?"))
+    assert 0 <= answer.probability <= 1
+    assert ask(models, WRITE, trained / "gpt", lambda session: session.lm.model.max_len) > 0
+    (row,) = ask(models, CLASSIFY, trained / "bert", lambda session: session.given(["fine"], []))
+    assert sum(row["probabilities"].values()) == pytest.approx(1)
+
+
+def test_one_model_is_in_memory_at_a_time_and_the_same_one_is_not_loaded_again(
+    trained: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened, held_while_opening = [], []
+    models = Models()
+    original = SessionKind.open
+
+    def watched(self: SessionKind, path: Path) -> Any:
+        opened.append(path.name)
+        held_while_opening.append(models._held)
+        return original(self, path)
+
+    monkeypatch.setattr(SessionKind, "open", watched)
+    for name in ("gpt", "gpt", "weightless", "gpt"):
+        ask(models, WRITE, trained / name)
+    assert opened == ["gpt", "weightless", "gpt"]
+    assert held_while_opening == [None, None, None]
+
+
+def test_an_answer_with_a_key_is_computed_once(trained: Path) -> None:
+    models, asked = Models(), []
+
+    def compute(_: Any) -> int:
+        asked.append(1)
+        return len(asked)
+
+    for key, expected in (("a", 1), ("a", 1), ("b", 2), (None, 3), (None, 4)):
+        assert ask(models, WRITE, trained / "gpt", compute, key=key) == expected
+
+
+def test_few_answers_are_kept(trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(held, "MOST_KEPT", 2)
+    models = Models()
+    for key in range(5):
+        ask(models, WRITE, trained / "gpt", lambda _: "large", key=key)
+    ask(models, WRITE, trained / "gpt", lambda _: "large")
+    assert len(models._queue._kept) <= 2
+
+
+def test_a_run_that_changed_is_loaded_again(trained: Path, tmp_path: Path) -> None:
+    path = Path(shutil.copytree(trained / "gpt", tmp_path / "gpt"))
+    models = Models()
+    first = ask(models, WRITE, path, lambda session: session)
+    (path / "language_model.json").touch()
+    assert ask(models, WRITE, path, lambda session: session) is not first
+
+
+class TestRefusals:
+    def test_a_deleted_run(self, trained: Path, tmp_path: Path) -> None:
+        path = Path(shutil.copytree(trained / "gpt", tmp_path / "gpt"))
+        models = Models()
+        ask(models, WRITE, path)
+        shutil.rmtree(path)
+        with pytest.raises(NotFoundError, match="there is no run 'gpt'"):
+            ask(models, WRITE, path)
+
+    def test_a_run_deleted_while_the_request_waits(self, trained: Path, tmp_path: Path) -> None:
+        path = Path(shutil.copytree(trained / "gpt", tmp_path / "gpt"))
+        models = Models()
+
+        async def both() -> None:
+            first = models.answer(
+                WRITE, trained / "gpt", lambda _: shutil.rmtree(path), key="first"
+            )
+            await asyncio.gather(first, models.answer(WRITE, path, id))
+
+        with pytest.raises(NotFoundError, match="was removed"):
+            asyncio.run(both())
+        assert models._held is None
+
+    def test_a_run_without_a_model(self, trained: Path) -> None:
+        with pytest.raises(UserError, match="the run world has no model: a language model is made"):
+            need_model(trained / "world", LANGUAGE_MODEL)
+
+    def test_a_model_of_another_kind(self, trained: Path) -> None:
+        with pytest.raises(UserError, match="bert has a classifier: a language model is made by"):
+            need_model(trained / "bert", LANGUAGE_MODEL)
+        assert need_model(trained / "bert", LANGUAGE_MODEL, CLASSIFIER) == CLASSIFIER
+
+    def test_a_study(self, tmp_path: Path) -> None:
+        (tmp_path / "study.json").write_text("{}")
+        with pytest.raises(UserError, match="is a study, which has no model"):
+            need_model(tmp_path, CLASSIFIER)
+
+    def test_another_format(self, trained: Path, tmp_path: Path) -> None:
+        path = Path(shutil.copytree(trained / "gpt", tmp_path / "gpt"))
+        config = json.loads((path / "config.json").read_text())
+        (path / "config.json").write_text(json.dumps(config | {"format": 2}))
+        with pytest.raises(UserError, match="was made by an earlier version of attnlab"):
+            ask(Models(), WRITE, path)
+
+    def test_an_unfinished_run(self, tmp_path: Path) -> None:
+        run, _ = with_log(tmp_path, "begun", lines=2)
+        with pytest.raises(UserError, match="begun was stopped before it was finished: resume it"):
+            need_model(run.path, LANGUAGE_MODEL)
+        with run, pytest.raises(UserError, match="begun is still training"):
+            need_model(run.path, LANGUAGE_MODEL)
+        with pytest.raises(RuntimeError), run:
+            raise RuntimeError("broken")
+        with pytest.raises(UserError, match="begun has failed before it was finished"):
+            need_model(run.path, LANGUAGE_MODEL)
+
+    def test_a_damaged_model(self, trained: Path, tmp_path: Path) -> None:
+        path = Path(shutil.copytree(trained / "gpt", tmp_path / "gpt"))
+        (path / "language_model.json").write_text("{}")
+        with pytest.raises(UserError, match=r"language_model\.json"):
+            ask(Models(), WRITE, path)
+
+
+@pytest.mark.slow
+def test_an_encoder_of_transformers_answers(tmp_path: Path) -> None:
+    run = write_classifier(tmp_path / "runs", "hub", kind="distilbert")
+    (row,) = ask(Models(), CLASSIFY, run.path, lambda session: session.given(["fine"], []))
+    assert set(row["probabilities"]) == set(Run.open(run.path).recorded("classes"))
+
+
+def test_importing_the_holder_loads_no_torch() -> None:
+    code = "import sys, attnlab.web.app; print(*({'torch', 'numpy'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "\n"
+
+
+class TestList:
+    def test_runs_with_a_model_are_listed_with_its_kind(self, trained: Path) -> None:
+        listed = client_of(WebSettings(runs=trained)).get("/api/models").json()["models"]
+        kinds = {one["name"]: one["kind"] for one in listed}
+        assert kinds == {"gpt": LANGUAGE_MODEL, "weightless": LANGUAGE_MODEL, "bert": CLASSIFIER}
+        assert all(one["has_pairs"] is False for one in listed)
+
+    def test_a_link_that_leads_out_is_left_out(self, trained: Path, tmp_path: Path) -> None:
+        root = tmp_path / "runs"
+        root.mkdir()
+        (root / "gpt").symlink_to(trained / "gpt")
+        assert client_of(WebSettings(runs=root)).get("/api/models").json()["models"] == []
