@@ -23,9 +23,10 @@ SHARE = re.compile(r"accuracy|asked after|chance that")
 RESULTS = """# Measured results
 
 What was measured is kept in `results/`, one file per result. The manual takes its numbers from
-there, and this page, which is written when the site is built, lists them all. A value comes with its interval: over examples, over seeds, or over
-the rounds of a timing, as the benchmark says. Repeat a measurement with its command; the minutes
-are those it took here. `make results` prints the same list.
+there, and this page, which is written when the site is built, lists them all. A value comes with
+its interval: over examples, over seeds, or over the rounds of a timing, as the benchmark says.
+Repeat a measurement with its command; the minutes are those it took here. `make results` prints the
+same list.
 
 Processors: {processors}.
 """
