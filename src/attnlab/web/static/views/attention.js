@@ -13,8 +13,8 @@ export const title = "Attention";
 const KINDS = ["language model", "classifier"];
 const MATRICES = {weights: "Weights", scores: "Scores before the mask", masked: "Scores after the mask"};
 const MOST_KEPT = 12; // matrices
-const INTRODUCTION = "Type a text and choose a run: a GPT or a classifier. Every small picture is one head, with a row per"
-  + " token that looks and a column per token that is looked at.";
+const INTRODUCTION = "Choose a run, a GPT or a classifier, and type a text. Every small picture is one head: a row per token"
+  + " that looks, a column per token that is looked at, and full color for the head's largest weight.";
 
 /** `#/attention?run=NAME` begins with that run. */
 export async function render(root, {query}) {
