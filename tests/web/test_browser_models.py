@@ -248,6 +248,17 @@ def test_another_class_can_be_explained(browser: Browser, server: WebSettings) -
         expect(page.locator(".colored").first).not_to_have_js_property("innerHTML", before)
 
 
+def test_a_run_for_pairs_asks_for_the_second_text(browser: Browser, server: WebSettings) -> None:
+    with page_of(browser) as page:
+        page.goto(f"{server.address}#/classify?run=bert")
+        expect(page.get_by_role("textbox")).to_have_count(1)
+        page.get_by_label("Run").select_option("pairs")
+        page.get_by_role("textbox", name="Text", exact=True).fill("food")
+        page.get_by_role("textbox", name="Second text").fill("the place")
+        page.get_by_role("button", name="Classify").click()
+        expect(page.get_by_role("heading", name=re.compile("Class [01],"))).to_be_visible()
+
+
 def test_what_a_user_types_is_text(browser: Browser, server: WebSettings) -> None:
     with page_of(browser) as page:
         classify(page, server, "<img src=x> fine")

@@ -21,7 +21,7 @@ ROUTES = {
     "/api/classify/leave-one-out",
 }
 RUNS = st.sampled_from(
-    ["gpt", "bert", "weightless", "world", "..", "gpt/../bert", "\0", "runs/gpt"]
+    ["gpt", "bert", "weightless", "pairs", "world", "..", "gpt/../bert", "\0", "runs/gpt"]
 )
 LETTERS = st.characters(exclude_categories=())  # halves of characters, too
 TEXTS = st.text(LETTERS, max_size=40) | st.sampled_from(["a", "the food", "⁇", "□", "[SEP] [CLS]"])
