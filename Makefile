@@ -10,6 +10,8 @@ NOTEBOOK_READY := .venv/.notebook-ready
 # half of the files, until it has none left: what the tests of a file share is made once, not twice.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2 --dist worksteal
 
+BENCHMARKS := loop_overhead dot_product attention_cost knowledge_speed knowledge_decoding scale web_load
+
 .DEFAULT_GOAL := help
 .PHONY: help setup demo check test test-precision test-slow test-slurm bench equal architecture courses course-knowledge course-attention course-yelp course-boolq course-sst2 handout-knowledge handout-attention handout-yelp handout-sst2 notebook results docs clean
 
@@ -51,8 +53,8 @@ test-slow: $(READY)  ## run only the slow tests: a hundred random kills, hostile
 test-slurm: $(READY)  ## run the tests on a real Slurm cluster, started here; installs Debian's packages if run as root
 	$(BIN)/pytest tests/slurm -rs
 
-bench: $(READY)  ## run the benchmarks that need no extra data; each prints ratios and writes results/NAME.json
-	@for file in $(filter-out benchmarks/equality.py benchmarks/measure.py benchmarks/results.py benchmarks/rivals.py benchmarks/plain_gpt.py benchmarks/knowledge_recall.py benchmarks/knowledge_course.py benchmarks/knowledge_confidence.py benchmarks/finetune_speed.py benchmarks/trainer_rival.py benchmarks/yelp_classifier.py benchmarks/yelp_printed.py benchmarks/knowledge_printed.py benchmarks/tuning_methods.py benchmarks/selection.py benchmarks/random_encoders.py benchmarks/attention_variants.py,$(wildcard benchmarks/*.py)); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+bench: $(READY)  ## run the benchmarks that need neither data nor hours; each prints ratios and writes results/NAME.json
+	@for name in $(BENCHMARKS); do echo "== $$name"; $(BIN)/python benchmarks/$$name.py || exit 1; done
 
 equal: $(READY)  ## compare losses and answers with another revision, bit by bit: make equal BASE=REVISION
 	$(BIN)/python benchmarks/equality.py against $(BASE)

@@ -1,26 +1,29 @@
 """Which attention is worth it? Every variant and position scheme on Shakespeare, three seeds each.
 
 ATTNLAB_DATA=… python benchmarks/attention_variants.py ledger    # all topics on characters: 2 hours
+ATTNLAB_DATA=… python benchmarks/attention_variants.py speed     # of all of them; idle machine
 ATTNLAB_DATA=… python benchmarks/attention_variants.py words     # the late mask on byte pairs
 ATTNLAB_DATA=… python benchmarks/attention_variants.py encoder   # BERT on masked characters
 ATTNLAB_DATA=… python benchmarks/attention_variants.py nanogpt   # nanoGPT's published CPU setting
 
-Needs ATTNLAB_DATA/text/tinyshakespeare.txt. Two cells run at a time (PARALLEL=1 for one). Stopped, the same command goes on from
-runs/attention_variants. The study's report and one mini-report per topic are written next to it;
-`python docs/variants.py` makes the page of the manual from the result.
+Needs ATTNLAB_DATA/text/tinyshakespeare.txt. Two cells run at a time (PARALLEL=1 for one). Stopped,
+the same command goes on from runs/attention_variants. The study's report and one mini-report per
+topic are written next to it; `python docs/variants.py` makes the page of the manual from them.
 """
 
 import argparse
 import os
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from rich.console import Console
 
+from attnlab.attention.conditions import CONTROL, cell_name, condition_name
 from attnlab.attention.settings import AttentionSettings
 from attnlab.models.sizes import ModelSettings
-from attnlab.recipes.attention.ablate import budget
+from attnlab.recipes.attention.ablate import budget, conditions_of
 from attnlab.recipes.attention.settings import SMALL_GPT, AblateSettings
 from attnlab.recipes.attention.topic_report import report_on_topic
 from attnlab.recipes.jobs import find_job
@@ -30,6 +33,7 @@ from attnlab.recipes.knowledge.settings import (
     PretrainSettings,
     TokenizerSettings,
 )
+from attnlab.recipes.planning import plan_of
 from attnlab.recipes.reporting import report_on
 from attnlab.report.ablation.entries import Ablation, Entry, read_ablation
 from attnlab.runs.directory import Run, RunPlace
@@ -40,6 +44,7 @@ from measure import hashes, write_result
 RUNS = Path("runs/attention_variants")
 CONSOLE = Console(stderr=True)
 LATE_MASK = "late-mask"
+ROUNDS = 3
 PUBLISHED_LOSS = 1.88
 """Of nanoGPT's README, in nats per character."""
 NANOGPT = PretrainSettings(
@@ -64,11 +69,16 @@ def text() -> str:
     return str(Path(os.environ["ATTNLAB_DATA"]).resolve() / "text" / "tinyshakespeare.txt")
 
 
-def study_of(name: str, settings: AblateSettings) -> Study:
-    """Run a study, or go on with it; a cell computes with one thread."""
+def with_one_thread(settings: AblateSettings) -> AblateSettings:
+    """Return the settings with cells that compute with one thread, however many run at a time."""
     training = replace(settings.base.training, threads=1)
+    return replace(settings, base=replace(settings.base, training=training))
+
+
+def study_of(name: str, settings: AblateSettings) -> Study:
+    """Run a study, or go on with it."""
     done: Study = find_job("attention-ablate").run(
-        replace(settings, base=replace(settings.base, training=training)),
+        with_one_thread(settings),
         place=RunPlace(RUNS, name),
         console=CONSOLE,
         parallel=int(os.environ.get("PARALLEL", "2")),
@@ -84,6 +94,38 @@ def ledger() -> None:
     for topic in ("aft", "fast", LATE_MASK, "positions", "projections", "sharing", "similarity"):
         print(report_on_topic(study.path, topic))
     write_study("attention_variants", study, budget(settings))
+
+
+def speed() -> None:
+    """Time a few steps of every condition, in several rounds; the runs may have had company."""
+    base = replace(SMALL_GPT, corpus=text())
+    settings = with_one_thread(AblateSettings(topics=("all",), seeds=1, base=base))
+    names = {cell_name(name, 0): condition_name(name) for name in conditions_of(settings)}
+    rounds = [
+        plan_of("attention-ablate", settings, RunPlace(RUNS, "speed")).cells for _ in range(ROUNDS)
+    ]
+    rates = {
+        condition: sorted(
+            one.steps / one.seconds for cells in rounds for one in cells if one.name == cell
+        )
+        for cell, condition in names.items()
+    }
+    slowest, *_ = sorted(rates, key=lambda name: median(rates[name]))
+    control = median(rates[CONTROL])
+    for name, found in rates.items():
+        print(f"{name}: {median(found) / control:.2f}")
+    write_result(
+        "attention_speed",
+        claim="steps per second of the slowest variant, relative to dot_product",
+        value=round(median(rates[slowest]) / control, 3),
+        interval=[round(rate / control, 3) for rate in (rates[slowest][0], rates[slowest][-1])],
+        details={
+            "slowest": slowest,
+            "interval": f"smallest and largest of {ROUNDS} rounds",
+            "relative": {name: round(median(found) / control, 3) for name, found in rates.items()},
+            "steps_per_second": round(control, 3),
+        },
+    )
 
 
 def words() -> None:
@@ -104,7 +146,8 @@ def write_study(name: str, study: Study, how: str) -> None:
     """Write down what every condition scored and cost."""
     runs = study.opened()
     found = read_ablation(runs)
-    best = next(entry for entry in found.others if entry.leak_bits is None)
+    honest = [entry for entry in found.others if entry.leak_bits is None]
+    best = min(honest, key=lambda entry: entry.bits.score)
     write_result(
         name,
         claim="bits per character of the best variant that does not see the future, minus those of"
@@ -137,7 +180,6 @@ def described(entry: Entry) -> dict[str, Any]:
         "perplexity": round(entry.perplexity, 3),
         "training_perplexity": round(entry.training_perplexity or 0.0, 3),
         "parameters": entry.mean_examined("parameters"),
-        "tokens_per_second": round(entry.tokens_per_second or 0.0),
         "step_bytes": entry.mean_examined("step_bytes"),
         "leak_bits": entry.leak_bits,
         "without_future": again,
@@ -199,7 +241,13 @@ def pretrained(name: str, settings: PretrainSettings) -> Run:
 def main() -> None:
     """Run one of them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    known = {"ledger": ledger, "words": words, "encoder": encoder, "nanogpt": nanogpt}
+    known = {
+        "ledger": ledger,
+        "speed": speed,
+        "words": words,
+        "encoder": encoder,
+        "nanogpt": nanogpt,
+    }
     parser.add_argument("what", choices=list(known))
     known[parser.parse_args().what]()
 

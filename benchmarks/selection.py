@@ -3,8 +3,10 @@
     python benchmarks/selection.py boolq          # the document's 3 × 3 grid, 2,000 rows, MiniLM
     python benchmarks/selection.py batch          # its 30 epochs: does dev turn down?
     python benchmarks/selection.py overfit        # ten questions learned by heart
+    python benchmarks/selection.py full_size      # the hours on all questions; trains nothing
     ATTNLAB_DATA=… python benchmarks/selection.py sst2 yelp      # rate × batch × epochs, reduced
     ATTNLAB_DATA=… python benchmarks/selection.py optimizers     # as given, and each at its best
+    python benchmarks/random_encoders.py $ATTNLAB_DATA/sst2/train.tsv runs/selection/encoders
     ATTNLAB_DATA=… python benchmarks/selection.py models         # three pretrained, three random
 
 Dev chooses; then what was chosen reads test, once: that of BoolQ, or a tenth of the training rows
@@ -33,6 +35,7 @@ from attnlab.recipes.classify.settings import (
     SelectSettings,
 )
 from attnlab.recipes.jobs import find_job
+from attnlab.recipes.planning import plan_of
 from attnlab.report.epochs import epochs_of
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.runs.study import Study
@@ -60,15 +63,15 @@ def sst2(*, labels: int = 0) -> ClassifySettings:
     return replace(base, train=train, dev=dev, test_share=SHARE, labels=labels)
 
 
-def select_on_boolq() -> SelectSettings:
+def select_on_boolq(*, labels: int = FEW) -> SelectSettings:
     """Return the document's grid: three rates and three numbers of epochs."""
-    base = replace(SelectSettings().base, train="boolq", labels=FEW, max_len=128)
+    base = replace(SelectSettings().base, train="boolq", labels=labels, max_len=128)
     return SelectSettings(lrs=(1e-4, 5e-4, 1e-3), epochs=(5, 7, 9), base=base)
 
 
-def batch_size_on_boolq() -> BatchSizeSettings:
+def batch_size_on_boolq(*, labels: int = FEW) -> BatchSizeSettings:
     """Return the document's 30 epochs, with what fits into 2 GB."""
-    base = replace(BatchSizeSettings().base, train="boolq", labels=FEW, max_len=128)
+    base = replace(BatchSizeSettings().base, train="boolq", labels=labels, max_len=128)
     return BatchSizeSettings(memory="2GB", effective_batch=64, epochs=30, base=base)
 
 
@@ -97,7 +100,7 @@ def compare_optimizers(*lrs: float) -> CompareSettings:
 
 def compare_models() -> CompareSettings:
     """Return pretrained models, and random ones named as such, each at its own rate."""
-    random = [str(folder) for folder in sorted((RUNS / "models").glob("random-*"))]
+    random = [str(folder) for folder in sorted((RUNS / "encoders").glob("random-*"))]
     pretrained = [DEFAULT_MODEL, tinybert(), str(data("weights/bert-tiny-2l-128"))]
     return CompareSettings(
         models=(*pretrained, *random), lrs=(5e-5, 3e-4), epochs=(3,), base=sst2(labels=FEW)
@@ -141,8 +144,8 @@ def write_comparison(name: str, settings: CompareSettings, console: Console) -> 
     details = {
         "test": conditions_of(on_test),
         "dev": conditions_of(on_dev),
-        "chosen_lr": {run.name: run.setting("training")["optimizer"]["lr"] for run in runs},
-        "train_in_last_epoch": {run.name: last_train_accuracy(run) for run in runs},
+        "chosen_lr": {key_of(run.name): run.setting("training")["optimizer"]["lr"] for run in runs},
+        "train_in_last_epoch": {key_of(run.name): last_train_accuracy(run) for run in runs},
         "verdicts": [pair.verdict for pair in on_test.pairs],
         "n_test": on_test.n,
         "n_dev": on_dev.n,
@@ -174,6 +177,26 @@ def write_turn(settings: BatchSizeSettings, console: Console) -> None:
     )
 
 
+def write_full_size() -> None:
+    """Time a few steps on all 8,000 questions; write down the hours that the studies would take."""
+    planned = {
+        "grid": ("classify-select", select_on_boolq(labels=0)),
+        "epochs": ("classify-batch-size", batch_size_on_boolq(labels=0)),
+    }
+    plans = {
+        name: plan_of(job, settings, RunPlace(RUNS, f"all-{name}"))
+        for name, (job, settings) in planned.items()
+    }
+    hours = {name: round(plan.seconds / 3600, 2) for name, plan in plans.items()}
+    steps = {name: sum(cell.steps for cell in plan.cells) for name, plan in plans.items()}
+    threads = max(plan.threads for plan in plans.values())
+    details = {"hours": hours, "steps": steps, "threads": threads}
+    score = {"value": hours["grid"], "interval": [hours["grid"]] * 2}
+    write(
+        "boolq_full_size", "predicted hours of the 3 x 3 grid on all of boolq", score, details, []
+    )
+
+
 def write_overfit(console: Console) -> None:
     """Learn ten questions by heart; write down how many were right in the end."""
     base = ClassifySettings()
@@ -191,10 +214,15 @@ def last_train_accuracy(run: Run) -> float | None:
     return epochs[-1].values.get("train_accuracy") if epochs else None
 
 
+def key_of(name: str) -> str:
+    """Return the name of a run as a page can refer to it."""
+    return name.replace("-", "_")
+
+
 def conditions_of(comparison: Comparison) -> dict[str, dict[str, Any]]:
     """Return the score and interval of each condition, by names that a page can refer to."""
     return {
-        one.name.replace("-", "_"): {"value": one.score, "interval": list(one.interval)}
+        key_of(one.name): {"value": one.score, "interval": list(one.interval)}
         for one in comparison.conditions
     }
 
@@ -220,6 +248,7 @@ WHAT: dict[str, Callable[[Console], None]] = {
     "boolq": lambda console: write_selection("boolq", select_on_boolq(), console),
     "batch": lambda console: write_turn(batch_size_on_boolq(), console),
     "overfit": write_overfit,
+    "full_size": lambda _: write_full_size(),
     "sst2": lambda console: write_selection("sst2", select_on_sst2(), console),
     "yelp": lambda console: write_selection("yelp", select_on_yelp(), console),
     "optimizers": lambda console: (

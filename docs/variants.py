@@ -11,7 +11,7 @@ from typing import Any
 
 ROOT = Path(__file__).parent.parent
 RESULT, PAGE = ROOT / "results" / "attention_variants.json", ROOT / "docs" / "variants.md"
-ENCODER = ROOT / "results" / "attention_encoder.json"
+ENCODER, SPEED = (ROOT / "results" / f"attention_{name}.json" for name in ("encoder", "speed"))
 CONTROL = "dot_product"
 PURPOSES = {
     "additive": "the first attention; a comparison that is not a product",
@@ -38,51 +38,63 @@ Which attention is worth it, and at what cost? This page is made by `python docs
 [Attention](attention.md#experiments) says how.
 
 {budget} Sorted by bits per character on held-out text, with 95 % intervals over seeds and windows.
-Speed and memory are those of the whole model, relative to `{control}`.
+Speed and memory are those of the whole model, relative to `{control}`; speed is that of training
+with one thread and nothing else running (`{timed}`).
 """
 ENCODERS = """
 ## Encoders
 
 The same variants in an encoder, which looks both ways: measured by `{command}` on {date}. {budget}
 """
-COLUMNS = """
-| condition | bits per character | to `{control}` | | speed | memory | for |
-|---|---|---|---|---|---|---|
-"""
 
 
-def page(result: dict[str, Any], encoder: dict[str, Any] | None = None) -> str:
+def page(
+    result: dict[str, Any], speed: dict[str, Any], encoder: dict[str, Any] | None = None
+) -> str:
     """Return the whole page."""
-    text = table(result, HEAD) + "\n" + "\n".join(notes(result["details"]["conditions"])) + "\n"
-    return text if encoder is None else text + table(encoder, ENCODERS)
+    conditions = result["details"]["conditions"]
+    memory = {name: one["step_bytes"] for name, one in conditions.items()}
+    costs = {"speed": speed["details"]["relative"], "memory": relative(memory)}
+    text = head(result, HEAD, timed=speed["command"]) + table(conditions, costs)
+    text += "\n" + "\n".join(notes(conditions)) + "\n"
+    if encoder is None:
+        return text
+    return text + head(encoder, ENCODERS) + table(encoder["details"]["conditions"], {})
 
 
-def table(result: dict[str, Any], head: str) -> str:
-    """Return the conditions of a result, the best first."""
-    details = result["details"]
-    conditions: dict[str, dict[str, Any]] = details["conditions"]
-    told = {"command": result["command"], "date": result["date"], "budget": details["budget"]}
+def relative(numbers: dict[str, float]) -> dict[str, float]:
+    """Divide all numbers by the control's."""
+    return {name: number / numbers[CONTROL] for name, number in numbers.items()}
+
+
+def head(result: dict[str, Any], text: str, **more: str) -> str:
+    """Say what a table shows and how it was measured."""
+    told = {"command": result["command"], "date": result["date"], **more}
+    return text.format(control=CONTROL, budget=result["details"]["budget"], **told)
+
+
+def table(conditions: dict[str, dict[str, Any]], costs: dict[str, dict[str, float]]) -> str:
+    """Return the conditions, the best first, with what each costs relative to the control."""
     order = sorted(conditions, key=lambda name: conditions[name]["bits_per_character"])
-    lines = [row(name, conditions[name], conditions[CONTROL]) for name in order]
-    return (head + COLUMNS).format(control=CONTROL, **told) + "\n".join(lines) + "\n"
+    titles = ["condition", "bits per character", f"to `{CONTROL}`", "", *costs, "for"]
+    lines = [titles, ["---"] * len(titles), *(row(name, conditions[name], costs) for name in order)]
+    return "\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def row(name: str, one: dict[str, Any], control: dict[str, Any]) -> str:
+def row(name: str, one: dict[str, Any], costs: dict[str, dict[str, float]]) -> list[str]:
     """Return the line of one condition."""
     low, high = one["interval"]
     verdict = "sees the future" if one["leak_bits"] is not None else one["outcome"]
     if one["did_not_learn"]:
         verdict = "did not learn"
-    cells = [
+    return [
         f"`{name}`",
         f"{one['bits_per_character']:.3f} ({low:.3f} – {high:.3f})",
         "–" if name == CONTROL else f"{one['difference']:+.3f}",
         "the control" if name == CONTROL else verdict,
-        f"{one['tokens_per_second'] / control['tokens_per_second']:.2f}×",
-        f"{one['step_bytes'] / control['step_bytes']:.2f}×",
+        *(f"{cost[name]:.2f}×" for cost in costs.values()),
         PURPOSES.get(one["attention"], "–"),
     ]
-    return f"| {' | '.join(cells)} |"
 
 
 def notes(conditions: dict[str, dict[str, Any]]) -> list[str]:
@@ -103,10 +115,14 @@ def notes(conditions: dict[str, dict[str, Any]]) -> list[str]:
 
 def main() -> None:
     """Write the page, or check it."""
-    if not RESULT.exists():
-        sys.exit(f"{RESULT.name} is not there yet: run benchmarks/attention_variants.py ledger")
-    encoder = json.loads(ENCODER.read_text(encoding="utf-8")) if ENCODER.exists() else None
-    text = page(json.loads(RESULT.read_text(encoding="utf-8")), encoder)
+    for path, what in ((RESULT, "ledger"), (SPEED, "speed")):
+        if not path.exists():
+            sys.exit(f"{path.name} is not there yet: run benchmarks/attention_variants.py {what}")
+    result, speed, encoder = (
+        json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+        for path in (RESULT, SPEED, ENCODER)
+    )
+    text = page(result, speed, encoder)
     if sys.argv[1:] != ["check"]:
         PAGE.write_text(text, encoding="utf-8")
     elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:

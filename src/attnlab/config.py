@@ -33,6 +33,15 @@ class Given:
     origin: str
 
 
+class SettingsError(UserError):
+    """Values that settings cannot have."""
+
+    def __init__(self, message: str, reasons: Mapping[str, str]) -> None:
+        super().__init__(message)
+        self.reasons = reasons
+        """What is wrong with each, by its key."""
+
+
 @dataclass(frozen=True)
 class Checked:
     """Marks a setting that a function checks: ``length: Annotated[str, Checked(read_length)]``.
@@ -246,7 +255,7 @@ def _validate(base: Settings, given: Mapping[str, Given]) -> Settings:
     try:
         return pydantic.TypeAdapter(cls).validate_python(layered)
     except pydantic.ValidationError as error:
-        raise UserError("\n".join(_explain(error.errors(), given))) from None
+        raise _explain(error.errors(), given) from None
 
 
 def _unknown_key(key: str, given: Given, fields: Mapping[str, SettingField]) -> UserError:
@@ -261,12 +270,13 @@ def _unknown_key(key: str, given: Given, fields: Mapping[str, SettingField]) -> 
     )
 
 
-def _explain(errors: Sequence[Any], given: Mapping[str, Given]) -> list[str]:
+def _explain(errors: Sequence[Any], given: Mapping[str, Given]) -> SettingsError:
     """Rewrite pydantic's errors with key, value and origin: for each value, the deepest one.
 
     pydantic also calls a list with a wrong number too short, which is not the case.
     """
     lines: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     for item in sorted(errors, key=lambda item: len(item["loc"])):
         path = [str(step) for step in item["loc"]]
         keys = [".".join(path[:length]) for length in range(len(path), 0, -1)]
@@ -277,7 +287,8 @@ def _explain(errors: Sequence[Any], given: Mapping[str, Given]) -> list[str]:
             lines[key] = f"{given[key].origin}: {what}: {message[:1].lower()}{message[1:]}."
         else:
             lines[".".join(path)] = f"{'.'.join(path) or 'settings'}: {item['msg']}."
-    return list(lines.values())
+        reasons[key or ".".join(path)] = f"{message[:1].upper()}{message[1:]}."
+    return SettingsError("\n".join(lines.values()), reasons)
 
 
 def _refuse_what_json_cannot_hold(key: str, given: Given) -> None:

@@ -6,13 +6,15 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 import pytest
 from command_line import Attnlab
 
 from attnlab.cli import serve
+from attnlab.runs.lock import is_held
 
 
 def test_it_says_where_it_is_answers_and_ends_with_one_line(tmp_path: Path) -> None:
@@ -34,6 +36,40 @@ def test_it_says_where_it_is_answers_and_ends_with_one_line(tmp_path: Path) -> N
         server.kill()
     assert (ending, out, err) == ("Ctrl-C ends it.\n", "", "attnlab: stopped by Ctrl-C.\n")
     assert server.returncode == 130
+
+
+@pytest.mark.slow
+def test_ctrl_c_stops_a_job_that_the_page_has_started_and_it_is_saved(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "attnlab", "serve", "--port", "0", "--no-open"]
+    server = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=os.environ | {"PYTHONUNBUFFERED": "1"}, start_new_session=True,
+    )  # fmt: skip
+    assert server.stdout is not None
+    values = {"world.people": 20, "world.biographies": 1, "samples": 0, "model.d_model": 12,
+              "model.n_heads": 3, "model.ngram_table.rows": 0, "questions_length": "1 step",
+              "training.length": "1M steps", "training.threads": 1}  # fmt: skip
+    log = tmp_path / "runs" / "demo" / "recall" / "metrics.jsonl"
+    try:
+        where = server.stdout.readline().strip().removeprefix("attnlab is at ")
+        base, _, token = where.partition("/?token=")
+        order = json.dumps({"job": "knowledge-demo", "name": "demo", "values": values}).encode()
+        headers = {"Origin": base, "X-Attnlab-Token": token, "Content-Type": "application/json"}
+        with urlopen(Request(f"{base}/api/jobs/start", order, headers)) as answer:
+            assert json.load(answer)["state"] == "running"
+        end = time.monotonic() + 120
+        while not (log.exists() and log.read_text().count("\n") > 2):
+            assert time.monotonic() < end
+            time.sleep(0.1)
+        os.killpg(server.pid, signal.SIGINT)  # as a terminal does, to all that are its own
+        _, err = server.communicate(timeout=60)
+    finally:
+        server.kill()
+    assert err.startswith("attnlab: waiting for demo to be saved.")
+    assert not is_held(log.parent)
+    said = (tmp_path / "runs" / ".web" / "demo.log").read_text()
+    assert "everything is saved in" in said
+    assert list((log.parent / "checkpoints").glob("step-*"))
 
 
 def test_a_port_in_use_is_refused_with_what_to_do(attnlab: Attnlab) -> None:

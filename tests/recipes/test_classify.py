@@ -34,6 +34,7 @@ from attnlab.recipes.jobs import find_job
 from attnlab.recipes.studies import Finished
 from attnlab.report.build_report import build_report
 from attnlab.report.figure_output import as_png
+from attnlab.report.run_list import run_line, score_text
 from attnlab.report.sections.label_budget import LABEL_BUDGET, budget_figure, by_budget
 from attnlab.report.sections.one_run import ONE_RUN
 from attnlab.runs.directory import Run, RunPlace
@@ -221,6 +222,9 @@ def test_overfitting_ends_with_a_verdict(settings: ClassifySettings, tmp_path: P
     assert run.record["dev"] == "the training texts themselves"
     (note,) = ledger_notes(run.record["ledger"])
     assert note == "train = dev: the same 10 rows; a score there is memory, not skill"
+    listed = run_line(run, tmp_path)
+    assert score_text(listed).startswith("dev, trained on: 100.0 % [")
+    assert listed.as_json()["trained_on"] is True
     once = replace(learned, training=replace(TRAINING, length="1 steps"))
     job.run(once, place=RunPlace(tmp_path, "once"), console=console)
     assert "of 10 texts were learned by heart in 1 step. Train longer" in console.export_text()

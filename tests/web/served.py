@@ -18,6 +18,7 @@ from attnlab.web.settings import WebSettings
 
 TOKEN = "a-token-of-the-tests"
 STEPS = 200
+COINS = {"flips": 500, "seed": 0}
 
 
 def write_runs(root: Path) -> None:
@@ -49,6 +50,15 @@ def with_log(root: Path, name: str, *, lines: int) -> tuple[Run, MetricsFile]:
     return run, log
 
 
+def stopped_coins(root: Path, name: str) -> Path:
+    """Write a run of another job that was stopped, and return its folder."""
+    run, _ = with_log(root, name, lines=5)
+    config = json.loads((run.path / "config.json").read_text())
+    config |= {"job": "attention-coins", "settings": COINS}
+    (run.path / "config.json").write_text(json.dumps(config))
+    return run.path
+
+
 def grow(log: MetricsFile, steps: range) -> None:
     """Log some steps."""
     for step in steps:
@@ -59,6 +69,13 @@ def client_of(settings: WebSettings) -> TestClient:
     """Return a client that asks an application in this process."""
     address = f"http://127.0.0.1:{settings.port}"
     return TestClient(create_app(settings), base_url=address, follow_redirects=False)
+
+
+def writing_client(settings: WebSettings) -> TestClient:
+    """Return a client that may write, as the page may."""
+    client = client_of(settings)
+    client.headers.update({"Origin": str(client.base_url), "X-Attnlab-Token": TOKEN})
+    return client
 
 
 @contextmanager

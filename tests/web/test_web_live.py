@@ -153,6 +153,13 @@ print("loaded", *(name for name in sys.argv[3:] if name in sys.modules))
     ("path", "heavy"),
     [
         pytest.param("/api/runs", ["numpy", "torch"], id="list"),
+        pytest.param("/api/jobs", ["numpy", "torch"], id="jobs"),
+        pytest.param(
+            "/api/jobs/form?job=classify-compare",
+            ["numpy", "torch"],
+            id="form",
+            marks=pytest.mark.slow,
+        ),
         pytest.param("/api/runs/detail?name=classes", ["torch"], id="run", marks=pytest.mark.slow),
     ],
 )

@@ -29,7 +29,7 @@ def serve(
     host: Annotated[str, HOST] = "127.0.0.1",
     no_open: Annotated[bool, NO_OPEN] = False,
 ) -> None:
-    """Open a page in the browser: look at runs, and play with attention."""
+    """Open a page in the browser: runs, attention by hand, questions to models, jobs."""
     if runs.exists() and not runs.is_dir():
         raise UserError(f"--runs {runs} is not a folder.")
     listening = _listen(host, port)
@@ -41,8 +41,9 @@ def serve(
     from attnlab.web.settings import WebSettings
 
     settings = WebSettings(runs=runs, host=host, port=listening.getsockname()[1])
+    app = create_app(settings)
     config = uvicorn.Config(
-        create_app(settings),
+        app,
         log_level="critical",  # errors are told by the application, in sentences
         access_log=False,
         server_header=False,
@@ -54,8 +55,11 @@ def serve(
         import webbrowser
 
         webbrowser.open(settings.address)
-    with shown_by(lambda _: None):  # what a request waits for is for its page to say
-        uvicorn.Server(config).run(sockets=[listening])
+    try:
+        with shown_by(lambda _: None):  # what a request waits for is for its page to say
+            uvicorn.Server(config).run(sockets=[listening])
+    finally:
+        app.state.children.close()  # a second Ctrl-C skips what the application does at its end
 
 
 def _listen(host: str, port: int) -> socket.socket:

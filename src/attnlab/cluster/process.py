@@ -48,8 +48,12 @@ class Started:
         log: Path,
         environment: Mapping[str, str],
         stdin: int = subprocess.DEVNULL,
+        is_apart: bool = False,
     ) -> "Started":
-        """Start a command; what it prints goes to the end of ``log``."""
+        """Start a command; what it prints goes to the end of ``log``.
+
+        What ``is_apart`` hears nothing of a Ctrl-C on our terminal: it is stopped by us alone.
+        """
         failure = failure_file(log)
         failure.unlink(missing_ok=True)
         with log.open("ab") as file:
@@ -59,6 +63,7 @@ class Started:
                 stdout=file,
                 stderr=subprocess.STDOUT,
                 env={**os.environ, **environment, FAILURE: str(failure)},
+                start_new_session=is_apart,
             )
         return cls(name, process, log)
 

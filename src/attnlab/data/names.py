@@ -2,9 +2,9 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from attnlab.data.entries import split_name
+from attnlab.data.entries import RUN, split_name
 
 FIRST_WORD = re.compile(r"\w+")
 
@@ -27,6 +27,10 @@ class Names:
         """Say whether a name is among them."""
         return name in self._names
 
+    def __iter__(self) -> Iterator[str]:
+        """Give them in the order of the alphabet."""
+        return iter(sorted(self._names))
+
     def in_question(self, question: str) -> str | None:
         """Return the longest of the names that stands in a question, as whole words."""
         words = set(FIRST_WORD.findall(question))
@@ -37,3 +41,12 @@ class Names:
             if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", question)
         )
         return max(found, key=lambda name: (len(name), name), default=None)
+
+
+def capitalised_name(question: str) -> str | None:
+    """Return what looks like a name, whether anybody has it: the longest run of capitalised words.
+
+    The word that a question begins with has a capital anyway.
+    """
+    found = [match[0] for match in RUN.finditer(question) if match.start()]
+    return max(found, key=lambda name: len(name.split()), default=None)

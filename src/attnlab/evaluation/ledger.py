@@ -71,6 +71,27 @@ def ledger_notes(ledger: Mapping[str, Any], *, about: Collection[str] | None = N
     return notes
 
 
+def was_trained_on(record: Mapping[str, Any], split: str) -> bool:
+    """Say whether all rows of a split were trained on, so that a score there is memory."""
+    ledger = record.get("ledger", {"splits": {}, "overlaps": []})
+    hashes = {name: one["sha256"] for name, one in ledger["splits"].items()}
+    is_train = split in hashes and split != "train" and hashes[split] == hashes.get("train")
+    is_covered = any(
+        (one["in"], one["also_in"]) == (split, "train") and _all_seen(one["shared"], one["of"])
+        for one in ledger["overlaps"]
+    )
+    is_warned = any(
+        str(note).startswith(f"{split}: ") and "not a test score" in str(note)
+        for note in record.get("warnings") or ()
+    )
+    return is_train or is_covered or is_warned
+
+
+def _all_seen(shared: Mapping[str, int], of: int) -> bool:
+    inputs = [n for kind, n in shared.items() if kind.startswith(("identical", "same input"))]
+    return sum(inputs) == of
+
+
 def _shared(rows: Sequence[Row], others: Sequence[Row], inputs: Sequence[str]) -> dict[str, int]:
     whole, seen = {_text(row) for row in others}, {_text(_only(row, inputs)) for row in others}
     identical = [_text(row) in whole for row in rows]

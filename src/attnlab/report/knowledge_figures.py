@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from attnlab.evaluation.calibration import certainty, right
 from attnlab.evaluation.confidence import risk_coverage
 from attnlab.report.figures import COLORS, INK, STYLE, legend_below
+from attnlab.report.looks import mean_looks
 
 Rows = Sequence[Mapping[str, Any]]
 UNDRAWN = "▯"
@@ -53,7 +54,7 @@ def looks_figure(
         figure.suptitle("Where each token of the answer looked (mean of the heads)")
         axes = figure.subplots(len(weights), 1, squeeze=False)[:, 0]
         for number, (axis, layer) in enumerate(zip(axes, weights, strict=True), 1):
-            mean = 100 * np.asarray(layer).mean(axis=0)[askers]
+            mean = 100 * mean_looks(layer, n_question=n_question)
             image = axis.imshow(mean, aspect="auto", cmap="Blues", vmin=0, vmax=mean.max())
             axis.set_xticks(range(len(tokens)), shown, rotation=90 if tall > 0.1 else 0)
             axis.set_yticks(range(len(askers)), [f"after {shown[i]}" for i in askers])

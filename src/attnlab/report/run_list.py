@@ -14,6 +14,7 @@ from rich.text import Text
 from attnlab.config import flatten
 from attnlab.errors import UserError, did_you_mean, unknown_name
 from attnlab.evaluation.common_splits import SPLITS
+from attnlab.evaluation.ledger import was_trained_on
 from attnlab.evaluation.metrics import metric_called
 from attnlab.report.one_line import OneLineTable
 from attnlab.runs.directory import Run
@@ -45,11 +46,14 @@ class Line:
     """What ended it, if it failed."""
     split: str | None = None
     score: Mapping[str, Any] | None = None
+    trained_on: bool = False
+    """Whether all rows of that split were trained on."""
     cells: tuple["Line", ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return it as plain values."""
         scored = {"split": self.split, "score": dict(self.score)} if self.score else {}
+        memory = {"trained_on": True} if self.trained_on else {}
         cells = {"cells": [cell.as_json() for cell in self.cells]} if self.cells else {}
         return {
             "name": self.name,
@@ -60,6 +64,7 @@ class Line:
             **({"failure": dict(self.failure)} if self.failure else {}),
             "changed": self.changed,
             **scored,
+            **memory,
             "settings": dict(self.settings),
             "resolved": dict(self.resolved),
             **cells,
@@ -89,6 +94,7 @@ def run_line(run: Run, root: Path) -> Line:
         failure=run.failure,
         split=split,
         score=score,
+        trained_on=bool(score and split and was_trained_on(run.record, split)),
     )
 
 
@@ -112,6 +118,7 @@ def study_line(study: Study, runs: Sequence[Run], root: Path) -> Line:
         resolved={},
         split=best.split if best else None,
         score=best.score if best else None,
+        trained_on=bool(best and best.trained_on),
         cells=cells,
     )
 
@@ -214,7 +221,8 @@ def score_text(line: Line) -> str:
         return "–"
     metric = metric_called(line.score["metric"])
     low, high = (metric.write(bound).removesuffix(" %") for bound in line.score["interval"])
-    return f"{line.split} {metric.write(line.score['value'])} [{low}, {high}]"
+    split = f"{line.split}, trained on:" if line.trained_on else line.split
+    return f"{split} {metric.write(line.score['value'])} [{low}, {high}]"
 
 
 def age(seconds: float) -> str:

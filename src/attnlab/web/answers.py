@@ -9,6 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
+from attnlab.config import SettingsError
 from attnlab.errors import BusyError, NotFoundError, UserError
 from attnlab.guard import explain
 
@@ -38,6 +39,8 @@ def explain_errors(app: FastAPI) -> None:
 
 
 def _about_a_mistake(_: Request, error: Exception) -> PlainJson:
+    if isinstance(error, SettingsError):
+        return PlainJson({"error": str(error), "fields": dict(error.reasons)}, 422)
     return sentence(STATUS.get(type(error), 400), str(error))
 
 

@@ -1,20 +1,24 @@
 """The application: its views, its static files, and what stands before them."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.staticfiles import StaticFiles
+from starlette.concurrency import run_in_threadpool
 
 from attnlab import __version__
-from attnlab.web import attention, classify, model_list, playground, runs
+from attnlab.web import ask, attention, classify, jobs, model_list, playground, runs, write
 from attnlab.web.answers import PlainJson, explain_errors
+from attnlab.web.children import Children
 from attnlab.web.models import Models
 from attnlab.web.queue import Queue
 from attnlab.web.safety import Safety, has_token
 from attnlab.web.settings import WebSettings, settings_of
 
 STATIC = Path(__file__).parent / "static"
-VIEWS = (runs, playground, model_list, attention, classify)
+VIEWS = (runs, playground, model_list, attention, ask, classify, write, jobs)
 """Each has a ``router``; the files of its page are in ``static/views/``."""
 
 router = APIRouter(prefix="/api")
@@ -28,8 +32,10 @@ def create_app(settings: WebSettings) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         default_response_class=PlainJson,
+        lifespan=_until_the_end,
     )
     app.state.settings = settings
+    app.state.children = Children(settings.runs)
     app.state.queues = {name: Queue() for name in ("list", "run", "long")}
     app.state.models = Models()
     for one in (router, *(view.router for view in VIEWS)):
@@ -38,6 +44,13 @@ def create_app(settings: WebSettings) -> FastAPI:
     explain_errors(app)
     app.add_middleware(Safety, settings=settings)
     return app
+
+
+@asynccontextmanager
+async def _until_the_end(app: FastAPI) -> AsyncIterator[None]:
+    """Stop the jobs of the server when it ends."""
+    yield
+    await run_in_threadpool(app.state.children.close)
 
 
 @router.get("/session")

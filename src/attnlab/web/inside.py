@@ -24,7 +24,7 @@ def run_folder(name: str, root: Path) -> Path:
 def link_out(folder: Path, root: Path) -> Path | None:
     """Return a folder, or the first link in it, that ends outside ``root``; None if none does."""
     links = (path for path in folder.rglob("*") if path.is_symlink())
-    return next((path for path in (folder, *links) if not _is_inside(path, root)), None)
+    return next((path for path in (folder, *links) if not is_inside(path, root)), None)
 
 
 def leads_out(link: Path, root: Path) -> str:
@@ -32,7 +32,8 @@ def leads_out(link: Path, root: Path) -> str:
     return f"{link} is a link that leads out of {root}; the page does not follow it."
 
 
-def _is_inside(path: Path, root: Path) -> bool:
+def is_inside(path: Path, root: Path) -> bool:
+    """Whether a path, with all of its links followed, ends in a folder or is that folder."""
     try:
         return path.resolve().is_relative_to(root.resolve())
     except (OSError, RuntimeError):  # it links to itself

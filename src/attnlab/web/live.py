@@ -11,6 +11,7 @@ from starlette.concurrency import run_in_threadpool
 
 from attnlab.errors import UserError
 from attnlab.report.curve_series import curve_panels
+from attnlab.report.pace import seconds_left
 from attnlab.report.run_list import RUNNING, progress, run_state
 from attnlab.runs.directory import METRICS, Run
 
@@ -25,13 +26,13 @@ async def events(path: Path) -> AsyncIterator[str]:
         try:
             now = await run_in_threadpool(_look, path)
             if now != before:
-                yield _event("curves", await run_in_threadpool(curves_json, path))
+                yield event("curves", await run_in_threadpool(curves_json, path))
         except (UserError, FileNotFoundError) as error:
-            yield _event("problem", {"error": _in_words(error, path)})
+            yield event("problem", {"error": _in_words(error, path)})
             return
         before = now
         if now[0] != RUNNING:
-            yield _event("end", {"state": now[0]})
+            yield event("end", {"state": now[0]})
             return
         await asyncio.sleep(PAUSE)
 
@@ -43,6 +44,7 @@ def curves_json(path: Path) -> dict[str, Any]:
     return {
         "state": run_state(run),
         "progress": None if run.finished else progress(run),
+        "seconds_left": seconds_left(lines, run.config["resolved"].get("steps")),
         "panels": [asdict(panel) for panel in curve_panels(lines)],
     }
 
@@ -59,5 +61,6 @@ def _in_words(error: Exception, path: Path) -> str:
     return str(error) if isinstance(error, UserError) else f"the run {path.name} was removed."
 
 
-def _event(name: str, data: dict[str, Any]) -> str:
+def event(name: str, data: dict[str, Any]) -> str:
+    """Write a server-sent event."""
     return f"event: {name}\ndata: {json.dumps(data, allow_nan=False)}\n\n"

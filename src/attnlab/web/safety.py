@@ -43,6 +43,7 @@ HEADERS = {
     "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
 }
+FAILED = "attnlab failed on this request; its terminal says why."
 OPEN_AGAIN = "Open the address that `attnlab serve` printed, with its token."
 
 
@@ -64,8 +65,7 @@ class Safety:
         except Exception as error:
             _tell(scope["path"], error)
             if not answer.has_begun:
-                words = "attnlab failed on this request; its terminal says why."
-                await sentence(500, words)(scope, receive, answer)
+                await sentence(500, FAILED)(scope, receive, answer)
 
     async def _answered(self, request: Request, receive: Receive, answer: Send) -> None:
         early = refusal(request, self.settings) or welcome(request, self.settings)

@@ -19,10 +19,17 @@ class WebSettings:
 
     runs: Path = Path("runs")
     """The folder that holds the runs; nothing outside it is shown."""
+    files: Path = Path()
+    """The folder whose files a job may read besides the runs: the one the server is started in."""
     host: str = LOOPBACK
     port: int = 8000
     token: str = field(default_factory=token_urlsafe, repr=False)
     """What a write must bring and, on any address but this machine's own, a read as well."""
+
+    @property
+    def readable(self) -> tuple[Path, Path]:
+        """The folders whose files a job may read."""
+        return self.files, self.runs
 
     @property
     def is_local(self) -> bool:

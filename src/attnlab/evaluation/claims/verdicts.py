@@ -9,6 +9,7 @@ from typing import Literal
 from attnlab.config import flatten
 from attnlab.evaluation.claims.quantities import BITS, LOSS, PERPLEXITY
 from attnlab.evaluation.examined import WITHOUT_FUTURE, examined
+from attnlab.evaluation.ledger import was_trained_on
 from attnlab.runs.directory import Run
 
 Verdict = Literal["supported", "contradicted", "open"]
@@ -101,23 +102,6 @@ def _leak(runs: Iterable[Run], metric: str) -> str | None:
 def _memory(runs: Iterable[Run], split: str) -> str | None:
     """Say so if all rows of a split were trained on."""
     for run in runs:
-        record = run.record
-        ledger = record.get("ledger", {"splits": {}, "overlaps": []})
-        hashes = {name: one["sha256"] for name, one in ledger["splits"].items()}
-        is_train = split in hashes and split != "train" and hashes[split] == hashes.get("train")
-        is_covered = any(
-            (one["in"], one["also_in"]) == (split, "train") and _all_seen(one["shared"], one["of"])
-            for one in ledger["overlaps"]
-        )
-        is_warned = any(
-            str(note).startswith(f"{split}: ") and "not a test score" in str(note)
-            for note in record.get("warnings") or ()
-        )
-        if is_train or is_covered or is_warned:
+        if was_trained_on(run.record, split):
             return f"{run.name} was trained on all rows of {split}: its score is memory, not skill"
     return None
-
-
-def _all_seen(shared: Mapping[str, int], of: int) -> bool:
-    inputs = [n for kind, n in shared.items() if kind.startswith(("identical", "same input"))]
-    return sum(inputs) == of

@@ -8,7 +8,9 @@ from typing import Any, Literal
 import torch
 from jaxtyping import Float
 
+from attnlab.data.entries import split_name
 from attnlab.data.knowledge_files import Question
+from attnlab.data.names import capitalised_name
 from attnlab.data.tokenizer import PAD, SENTINEL
 from attnlab.errors import UserError
 from attnlab.evaluation.answer_judge import CALIBRATED
@@ -60,6 +62,7 @@ class QASession:
         self.lm: LanguageModel = saved.load()
         self.hardware.place(self.lm.model)
         self.samples = samples
+        self.corpus = saved.corpus
         rows, context = saved.calibration, saved.context()
         # A corpus that is not `Name. Text` says nothing about whom it is about.
         known = [row["was_read"] for row in rows if "was_read" in row]
@@ -110,6 +113,16 @@ class QASession:
             len(prompt),
             [layer[0].float().cpu() for layer in weights],
         )
+
+    def person(self, text: str) -> str | None:
+        """Return whom a question names: somebody of the corpus or, failing that, anybody."""
+        names = self.context.names
+        return (names.in_question(text) if names else None) or capitalised_name(text)
+
+    def corpus_lines(self, text: str) -> list[str]:
+        """Return what the corpus says about the person a question names, line by line."""
+        name = self.context.names.in_question(text) if self.context.names else None
+        return [line for line in self.corpus if split_name(line)[0] == name] if name else []
 
     def _verdict(self, row: Mapping[str, Any]) -> tuple[Verdict | Literal["not checked"], str]:
         if not row.get("was_read", True):

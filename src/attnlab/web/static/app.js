@@ -2,7 +2,8 @@
 
 import {h, showError} from "./dom.js";
 
-const NAMES = ["runs", "compare", "playground", "attention", "classify"];
+const NAMES = ["runs", "compare", "playground", "attention", "ask", "classify", "write", "jobs"];
+const ONE = {runs: "run", jobs: "job"}; // the view of one of them, if the address names it
 const main = document.getElementById("main");
 const themeSwitch = document.getElementById("theme");
 const system = matchMedia("(prefers-color-scheme: dark)");
@@ -16,7 +17,7 @@ function parse(hash) {
   const inside = rest.map(decodeURIComponent).join("/");
   const view = first || "runs";
   if (!NAMES.includes(view)) throw new Error(`There is no view called ${view}.`);
-  const file = view === "runs" && inside ? "run" : view;
+  const file = (inside && ONE[view]) || view;
   return {view, file, params: {path: inside, query: new URLSearchParams(query)}};
 }
 

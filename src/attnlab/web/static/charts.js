@@ -35,12 +35,13 @@ function curve(points, x, y, look) {
 function axes(x, y) {
   const {width, height, left, right, bottom} = CURVES;
   const label = (at, down, text) => svg("text", {x: at, y: down, "text-anchor": "middle"}, text);
+  const tick = (at, down, text) => label(Math.min(at, width - 4 * text.length), down, text); // not cut off
   return svg("g", {},
     y.ticks.map((value) => [
       svg("line", {class: "grid", x1: left, x2: width - right, y1: y(value), y2: y(value)}),
       svg("text", {x: left - 6, y: y(value) + 4, "text-anchor": "end"}, number.format(value)),
     ]),
-    x.ticks.map((value) => label(x(value), height - bottom + 18, number.format(value))),
+    x.ticks.map((value) => tick(x(value), height - bottom + 18, number.format(value))),
     label((left + width - right) / 2, height - 4, "step"));
 }
 

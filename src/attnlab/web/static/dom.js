@@ -47,6 +47,26 @@ export async function postJson(path, body) {
   return answerOf(await post(path, body));
 }
 
+/** Send JSON, and call `onEvent(name, data)` for every server-sent event of the answer. */
+export async function postEvents(path, body, {signal, onEvent}) {
+  const response = await post(path, body, signal);
+  if (!response.ok) await answerOf(response);  // throws
+  let rest = "";
+  for await (const chunk of textOf(response.body)) {
+    const blocks = (rest + chunk).split("\n\n");
+    rest = blocks.pop();
+    for (const block of blocks) {
+      const [name, data] = block.split("\n").map((line) => line.slice(line.indexOf(":") + 2));
+      onEvent(name, JSON.parse(data));
+    }
+  }
+}
+
+async function* textOf(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  for (let {value, done} = await reader.read(); !done; {value, done} = await reader.read()) yield value;
+}
+
 async function post(path, body, signal) {
   session ??= getJson("/api/session");
   const {token} = await session;
@@ -58,7 +78,8 @@ async function post(path, body, signal) {
 async function reach(path, options) {
   try {
     return await fetch(path, options);
-  } catch {
+  } catch (error) {
+    if (error.name === "AbortError") throw error;  // it was stopped here
     session = undefined;  // a server that comes back has another token
     throw new Error("The server does not answer. Is `attnlab serve` still running?");
   }
@@ -67,7 +88,9 @@ async function reach(path, options) {
 async function answerOf(response) {
   const answer = await response.json().catch(() => ({}));
   if (response.ok) return answer;
-  throw new Error(answer.error ?? `The server answered with status ${response.status}.`);
+  const error = new Error(answer.error ?? `The server answered with status ${response.status}.`);
+  error.fields = answer.fields ?? {};  // of a form, what is wrong with each field
+  throw error;
 }
 
 /** Show what went wrong in the place of what was asked for. */

@@ -3,6 +3,8 @@
 import {blocks, list, scrolling} from "../blocks.js";
 import {curves, intervals} from "../charts.js";
 import {getJson, h, showError} from "../dom.js";
+import {goOn, timeLeft} from "../job_state.js";
+import {modelLinks} from "../model_links.js";
 import {predictions} from "../predictions.js";
 import {badge, pageOf, result} from "./runs.js";
 
@@ -16,15 +18,17 @@ export async function render(root, {path}) {
     return undefined;
   }
   const place = {
-    state: h("div", {role: "status"}), curves: h("div", {class: "panels"}), results: h("div"),
+    state: h("div", {role: "status"}), goOn: h("div"), curves: h("div", {class: "panels"}), results: h("div"),
   };
   const above = data.study && h("a", {href: pageOf(data.study)}, data.study);
   const show = (now) => {
     showState(place.state, now);
+    place.goOn.replaceChildren(...goOn(now));
     place.results.replaceChildren(...results(now));
+    if (now.state === "finished") modelLinks(path).then((links) => place.goOn.replaceChildren(...links), () => {});
   };
   root.append(h("div", {}, h("h1", {}, path), above && h("p", {}, "A cell of ", above, "."),
-    h("p", {class: "quiet"}, about(data)), place.state, place.curves, place.results));
+    h("p", {class: "quiet"}, about(data)), place.state, place.goOn, place.curves, place.results));
   show(data);
   return follow(path, place, async () => show(await load()));
 }
@@ -59,7 +63,8 @@ function showState(place, now) {
   const progress = now.progress === "begun" ? null : now.progress;  // the state says as much
   const [done, total] = /step ([\d,]+) of ([\d,]+)/.exec(progress ?? "")?.slice(1) ?? [];
   const count = (text) => Number(text.replaceAll(",", ""));
-  place.replaceChildren(h("div", {}, h("p", {}, badge(now), progress && `, ${progress}`),
+  place.replaceChildren(h("div", {}, h("p", {}, badge(now), progress && `, ${progress}`,
+    now.state === "running" && timeLeft(now.seconds_left)),
     total && h("progress", {value: count(done), max: count(total), "aria-label": progress}),
     failure && h("div", {class: "warning"}, h("p", {}, failure.message), h("p", {}, failure.time))));
 }
@@ -79,7 +84,7 @@ function study(data) {
   showState(state, data);
   return h("div", {},
     h("h1", {}, data.title ?? data.name), h("p", {class: "quiet"}, `${data.name} · ${about(data)}`),
-    state, data.notes.length > 0 && list(data.notes),
+    state, goOn(data), data.notes.length > 0 && list(data.notes),
     data.problem && h("p", {class: "warning"}, data.problem),
     blocks(data.summary), h("h2", {}, "Cells"), cellTable(data));
 }

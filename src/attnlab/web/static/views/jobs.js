@@ -1,0 +1,96 @@
+// Jobs: those that were started here, and a form to start another.
+
+import {getJson, h, postJson, showError} from "../dom.js";
+import {settingsForm} from "../forms.js";
+import {jobState, pageOfJob, tell} from "../job_state.js";
+
+export const title = "Jobs";
+const FIRST = "knowledge-demo";
+const REFRESH = 2000;
+
+/** `#/jobs?job=NAME` begins with the form of that job. */
+export async function render(root, {query}) {
+  const {jobs, started} = await getJson("/api/jobs");
+  const here = h("div");
+  const form = h("div");
+  const choose = h("select", {onchange: () => showForm(form, choose.value)},
+    jobs.map(({name}) => h("option", {value: name}, name)));
+  choose.value = jobs.some(({name}) => name === query.get("job")) ? query.get("job") : FIRST;
+  root.append(h("h1", {}, title), here, h("h2", {}, "Start a job"),
+    h("div", {class: "controls"}, h("label", {}, "Job", choose)), form);
+  showStarted(here, started);
+  await showForm(form, choose.value);
+  const timer = setInterval(() => refresh(here), REFRESH);
+  return () => clearInterval(timer);
+}
+
+/** Look again, but not while somebody is at one of the buttons. */
+async function refresh(place) {
+  if (document.hidden || place.contains(document.activeElement)) return;
+  try {
+    showStarted(place, (await getJson("/api/jobs")).started);
+  } catch (error) {
+    showError(place, error);
+  }
+}
+
+function showStarted(place, started) {
+  const act = (name) => async (what) => {
+    try {
+      await tell(name, what);
+      location.hash = pageOfJob(name);
+    } catch (error) {
+      showError(place, error);
+    }
+  };
+  const items = started.map((job) => h("li", {},
+    h("p", {}, h("a", {href: pageOfJob(job.name)}, job.name), ` · ${job.job}`), jobState(job, act(job.name))));
+  place.replaceChildren(...(items.length
+    ? [h("h2", {}, "Started here"), h("ul", {class: "started"}, items)]
+    : [h("p", {class: "quiet"}, "No job has been started here yet.")]));
+}
+
+async function showForm(place, job) {
+  try {
+    const [{summary, fields, folders}, {runs}] = await Promise.all(
+      [getJson(`/api/jobs/form?job=${encodeURIComponent(job)}`), getJson("/api/runs")]);
+    const names = runs.flatMap((one) => [one, ...one.cells]).map(({name}) => name);
+    place.replaceChildren(formOf(job, summary, settingsForm(fields, names), folders));
+  } catch (error) {
+    showError(place, error);
+  }
+}
+
+function formOf(job, summary, settings, folders) {
+  const name = h("input", {id: "run-name", autocomplete: "off", "aria-describedby": "run-name-help"});
+  const problem = h("div");
+  const submit = async (event) => {
+    event.preventDefault();
+    problem.replaceChildren();
+    try {
+      const order = {job, name: name.value.trim() || null, values: settings.values()};
+      const {name: given} = await postJson("/api/jobs/start", order);
+      location.hash = pageOfJob(given);
+    } catch (error) {
+      explain(error, settings, problem);
+    }
+  };
+  const files = `Files are read below ${folders.join(" and ")} only, and no code of your own is run from here.`;
+  return h("form", {onsubmit: submit, novalidate: true, "aria-label": `Settings of ${job}`},
+    h("p", {}, `${summary[0].toUpperCase()}${summary.slice(1)}${/[.?]$/.test(summary) ? "" : "."}`),
+    h("p", {class: "quiet"}, files),
+    h("div", {class: "fields"}, h("div", {class: "field"},
+      h("label", {for: "run-name"}, "Name of the run"), name,
+      h("p", {class: "quiet", id: "run-name-help"}, "Without one, it is called after the job and its settings."))),
+    settings.element, problem, h("p", {class: "controls"}, h("button", {class: "primary"}, "Start")));
+}
+
+/** What is wrong with a field stands next to it; all else, above the button. */
+function explain(error, settings, place) {
+  const fields = error.fields ?? {};
+  const count = Object.keys(fields).length;
+  const rest = settings.show(fields);
+  const words = count > rest.length
+    ? [`Change the marked ${count === 1 ? "setting" : "settings"}.`, ...rest] : [error.message];
+  showError(place, new Error(words.join(" ")));
+}
