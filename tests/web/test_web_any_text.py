@@ -7,7 +7,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from served import TOKEN, client_of
-from test_web_schema import ask_everything
 
 from attnlab.web.app import create_app
 from attnlab.web.settings import WebSettings
@@ -67,8 +66,3 @@ def test_no_text_ends_in_a_server_error(trained: Path) -> None:
 
     send()
     assert {route for route, is_fine in answered if is_fine} == ROUTES - {"/api/models"}
-
-
-@pytest.mark.slow
-def test_no_request_of_the_schema_ends_in_a_server_error(trained: Path) -> None:
-    assert ask_everything(create_app(WebSettings(runs=trained, token=TOKEN)), examples=10) >= ROUTES

@@ -56,6 +56,8 @@ def test_no_request_ends_in_a_server_error(root: Path, monkeypatch: pytest.Monke
     assert {"/api/runs", "/api/runs/detail", "/api/runs/answers", "/api/runs/compare"} <= asked
     assert {"/api/jobs/start", "/api/jobs/stop", "/api/jobs/resume", "/api/jobs/events"} <= asked
     assert {"/api/ask", "/api/ask/examples", "/api/write"} <= asked
+    assert {"/api/attention/overview", "/api/attention/head", "/api/attention/leak"} <= asked
+    assert {"/api/models", "/api/classify", "/api/classify/leave-one-out"} <= asked
 
 
 NAMES = st.sampled_from(["stopped", "failed", "study", "reader", "new", "..", ""])
