@@ -90,6 +90,13 @@ def test_a_vocabulary_knows_its_special_tokens() -> None:
     assert vocabulary.id_to_token[vocabulary.encode("The")[0]] == "the"
 
 
+def test_tokens_are_spelled_as_in_the_vocabulary_and_only_some_come_from_no_text() -> None:
+    row = SMALL.row("unaffable x", max_len=8).tokens
+    assert SMALL.pieces(row) == ["[CLS]", "una", "##ffa", "##ble", "[UNK]", "[SEP]"]
+    framing = [token in SMALL.framing_ids for token in row]
+    assert framing == [True, False, False, False, False, True]
+
+
 def test_nothing_has_no_tokens() -> None:
     assert SMALL.encode("") == SMALL.encode(" \n\u3000\0\u200b") == []
 

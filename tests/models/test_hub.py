@@ -62,6 +62,17 @@ def test_scores_and_gradients_are_those_of_transformers(folder: Path, pairs: boo
             torch.testing.assert_close(gradients[name], parameter.grad, atol=1e-12, rtol=0)
 
 
+def test_tokens_are_spelled_as_in_the_vocabulary_and_only_some_come_from_no_text(
+    folder: Path,
+) -> None:
+    tokenizer = open_checkpoint(folder).read_tokenizer()
+    row = tokenizer.row("the food 中", max_len=24).tokens
+    there = transformers.AutoTokenizer.from_pretrained(folder)
+    assert tokenizer.pieces(row) == there.convert_ids_to_tokens(row)
+    only_text = there("the food 中", add_special_tokens=False)["input_ids"]
+    assert [token for token in row if token not in tokenizer.framing_ids] == only_text
+
+
 def test_a_batch_is_its_rows(folder: Path) -> None:
     checkpoint, model = opened(folder)
     model.double()

@@ -130,11 +130,11 @@ def test_scores_before_and_after_the_mask(browser: Browser, server: WebSettings)
         canvas = page.locator(".head-view canvas")
         box = canvas.bounding_box()
         assert box is not None
-        canvas.hover(position={"x": box["width"] - 14, "y": 112})  # the last key of the first query
+        canvas.hover(position={"x": box["width"] - 20, "y": 112})  # the last key of the first query
         expect(page.get_by_text("hidden by the mask")).to_be_visible()
         page.get_by_label("Numbers").select_option("scores")
         page.wait_for_load_state("networkidle")
-        canvas.hover(position={"x": box["width"] - 16, "y": 112})
+        canvas.hover(position={"x": box["width"] - 22, "y": 112})
         expect(page.locator(".readout")).to_have_text(re.compile(r"→.*: -?\d+\.\d{3}$"))
         page.get_by_label("Drawing").select_option("arcs")
         expect(page.get_by_label("Numbers")).to_be_disabled()
@@ -203,6 +203,9 @@ def test_a_text_of_512_tokens_fetches_one_head_at_a_time(
         page.get_by_label("Drawing").select_option("arcs")
         page.wait_for_load_state("networkidle")
         assert not is_too_wide(page)
+        assert serious_findings(page) == []
+        down = page.locator(".picture").evaluate("(box) => box.scrollTop / box.scrollHeight")
+        assert 0.4 < down < 0.65  # token 301 of 512 is in sight
     assert sizes == [4 * LONG * LONG] * 2
 
 
@@ -243,6 +246,17 @@ def test_another_class_can_be_explained(browser: Browser, server: WebSettings) -
         choose.select_option(other)
         expect(page.get_by_label("For the class")).to_have_value(other)
         expect(page.locator(".colored").first).not_to_have_js_property("innerHTML", before)
+
+
+def test_a_run_for_pairs_asks_for_the_second_text(browser: Browser, server: WebSettings) -> None:
+    with page_of(browser) as page:
+        page.goto(f"{server.address}#/classify?run=bert")
+        expect(page.get_by_role("textbox")).to_have_count(1)
+        page.get_by_label("Run").select_option("pairs")
+        page.get_by_role("textbox", name="Text", exact=True).fill("food")
+        page.get_by_role("textbox", name="Second text").fill("the place")
+        page.get_by_role("button", name="Classify").click()
+        expect(page.get_by_role("heading", name=re.compile("Class [01],"))).to_be_visible()
 
 
 def test_what_a_user_types_is_text(browser: Browser, server: WebSettings) -> None:

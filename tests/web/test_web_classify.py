@@ -102,6 +102,16 @@ def test_a_text_that_is_too_long_says_that_it_was_cut(client: TestClient) -> Non
     assert len(found["tokens"]) == 16
 
 
+def test_pairs_are_classified_and_tokens_of_both_texts_are_left_out(client: TestClient) -> None:
+    given = {"run": "pairs", "text": "food", "pair": "the place"}
+    found = classify(client, **given).json()
+    assert found["tokens"] == ["[CLS]", "food", "[SEP]", "the", "place", "[SEP]"]
+    left = leave_out(client, **given, label=found["label"]).json()["falls_by"]
+    assert left.keys() == {"1", "3", "4"}
+    said = classify(client, run="pairs").json()["error"]
+    assert said == "pairs classifies pairs of texts: give the second, too."
+
+
 @pytest.mark.parametrize(
     ("body", "said"),
     [

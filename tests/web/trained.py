@@ -12,7 +12,7 @@ from attnlab.recipes.jobs import find_job
 from attnlab.recipes.knowledge.settings import PretrainSettings
 from attnlab.runs.directory import Run, RunPlace
 from attnlab.training.settings import OptimizerSettings
-from small_bert import write_reviews, write_small_bert
+from small_bert import WORDS, write_reviews, write_small_bert
 from small_hub import write_small_hub
 from small_jobs import SHORT, TINY, WORLD
 
@@ -65,9 +65,25 @@ def write_classifier(root: Path, name: str, *, kind: str = "bert", max_len: int 
     return train(root, name, "classify-train", settings)
 
 
+def write_pair_classifier(root: Path, name: str) -> Run:
+    """Train our BERT to tell whether two words are the same."""
+    inputs = root.with_name(f"{root.name}-inputs")
+    lines = [f"{a}\t{b}\t{int(a == b)}" for a in WORDS[:8] for b in WORDS[:8]]
+    (inputs / "pairs.tsv").write_text("\n".join(["text\tpair\tlabel", *lines, ""]))
+    settings = ClassifySettings(
+        model=str(inputs / "bert-16"),
+        train=str(inputs / "pairs.tsv"),
+        max_len=16,
+        batch_size=20,
+        training=SHORT,
+    )
+    return train(root, name, "classify-train", settings)
+
+
 def write_models(root: Path) -> None:
-    """Train one of each: a GPT, our BERT, and a GPT whose attention has no weights."""
+    """Train one of each: GPTs, one of them without weights, and BERTs, one of them for pairs."""
     root.mkdir(parents=True)
     write_gpt(root, "gpt", AttentionSettings(positions="rotary"))
     write_gpt(root, "weightless", AttentionSettings("aft", positions="learned"))
     write_classifier(root, "bert")
+    write_pair_classifier(root, "pairs")

@@ -5,7 +5,9 @@ import {shown} from "./heat_map.js";
 const NAMES = 110;
 const EDGE = 10;
 const MOST_LINES = 2000;
-const FAINTEST = 0.02; // a share of the weight that is still drawn
+const MOST_OF_CHOSEN = 40;
+const FAINTEST = 0.02; // a share of the weight that is still drawn, but for the chosen query
+const found = new WeakMap(); // lines by the numbers they are of: another token is chosen often
 
 /** Where everything of the figure is, in a width. */
 export function arcsLayout({rows, columns}, width) {
@@ -19,7 +21,7 @@ export function arcsLayout({rows, columns}, width) {
 export function paintArcs(painter, map, {layout, colors}) {
   const {queries, keys, chosen} = map;
   const {step, left, right, width, height} = layout;
-  const place = (i) => EDGE + 20 + (i + 0.5) * step;
+  const place = (i) => heightOf(layout, i);
   const size = Math.min(12, step - 2);
   painter.box(0, 0, width, height, colors.paper);
   painter.text("query", left - 6, EDGE, {color: colors.quiet, size: 12, anchor: "end"});
@@ -38,19 +40,31 @@ export function paintArcs(painter, map, {layout, colors}) {
 }
 
 /** The strongest lines of every query; those of the chosen one last, over all others. */
-function linesOf({values, rows, columns, chosen}) {
-  const each = Math.max(1, Math.floor(MOST_LINES / rows));
-  const ofQuery = (row) => strongest(values.subarray(row * columns, (row + 1) * columns), row === chosen ? 40 : each)
-    .filter(({weight}) => weight >= FAINTEST)
-    .map((one) => ({...one, row}));
-  const others = Array.from({length: rows}, (_, row) => row).filter((row) => row !== chosen);
-  return [...others, chosen].flatMap(ofQuery);
+function linesOf(map) {
+  const {values, rows, chosen} = map;
+  if (!found.has(values)) {
+    const each = Math.max(1, Math.floor(MOST_LINES / rows));
+    found.set(values, Array.from({length: rows}, (_, row) => (
+      linesFrom(map, row, each).filter(({weight}) => weight >= FAINTEST))));
+  }
+  const others = found.get(values).filter((_, row) => row !== chosen);
+  return [...others.flat(), ...linesFrom(map, chosen, MOST_OF_CHOSEN)];
+}
+
+function linesFrom({values, columns}, row, count) {
+  const weights = values.subarray(row * columns, (row + 1) * columns);
+  return strongest(weights, count).filter(({weight}) => weight > 0).map((one) => ({...one, row}));
 }
 
 /** The largest of some weights with their places, the largest first. */
 export function strongest(weights, count) {
   return Array.from(weights, (weight, column) => ({column, weight}))
     .sort((a, b) => b.weight - a.weight || a.column - b.column).slice(0, count);
+}
+
+/** How far down a token is. */
+export function heightOf({step}, i) {
+  return EDGE + 20 + (i + 0.5) * step;
 }
 
 /** Which query is at a height of the figure; null beside them. */

@@ -1,7 +1,7 @@
 // The figure of one head: painted on a canvas, read by the pointer, saved as a file.
 
 import {h} from "../dom.js";
-import {arcsLayout, paintArcs, queryAt} from "./arcs.js";
+import {arcsLayout, heightOf, paintArcs, queryAt} from "./arcs.js";
 import {pictureOf, themeColors} from "./colors.js";
 import {cellAt, heatLayout, paintHeatMap, percent, shown} from "./heat_map.js";
 import {canvasPainter, svgPainter} from "./painters.js";
@@ -13,7 +13,7 @@ const LARGE = 6000; // pixels; a taller canvas is not drawn finer than the scree
 export function headFigure({onchoose}) {
   const canvas = h("canvas", {role: "img"});
   const readout = h("p", {class: "readout quiet"});
-  const box = h("div", {class: "picture"}, canvas);
+  const box = h("div", {class: "picture", tabindex: "0", role: "region", "aria-label": "Figure"}, canvas);
   const element = h("figure", {}, box, h("figcaption", {}, readout));
   let map, layout, picture, pictured;
 
@@ -47,6 +47,7 @@ export function headFigure({onchoose}) {
       map = next;
       canvas.setAttribute("aria-label", label);
       paint();
+      if (map.asArcs) reveal(box, heightOf(layout, map.chosen));
     },
     /** The figure as a file of its own, however wide the screen is. */
     svg() {
@@ -62,6 +63,12 @@ export function headFigure({onchoose}) {
       return new Promise((done) => { file.toBlob(done, "image/png"); });
     },
   };
+}
+
+/** Scroll a box to a height, unless that is in sight. */
+function reveal(box, height) {
+  const {scrollTop, clientHeight} = box;
+  if (height < scrollTop || height > scrollTop + clientHeight) box.scrollTop = height - clientHeight / 2;
 }
 
 function layoutOf(map, width) {

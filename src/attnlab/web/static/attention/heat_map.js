@@ -46,6 +46,7 @@ export function paintHeatMap(painter, map, {layout, colors, picture}) {
   }
   painter.frame(left, top, columns * cell, rows * cell, colors.line);
   painter.frame(left, top + chosen * cell, columns * cell, Math.max(cell, 1), colors.ink);
+  painter.box(left + columns * cell + 1, top + (chosen + 0.5) * cell - 3, 5, 6, colors.ink);
   painter.text(legendOf(values, isWeights), left, height - LEGEND / 2, quiet);
 }
 

@@ -22,6 +22,12 @@ export function topKeys({values, columns, keys, chosen, queries, n_learned: lear
       h("td", {}, share(weight))))))));
 }
 
+/** The same in one sentence, for those who hear the page. */
+export function bestOf({values, columns, keys, chosen, queries}) {
+  const [{column, weight}] = strongest(values.subarray(chosen * columns, (chosen + 1) * columns), 1);
+  return `Token ${chosen + 1}, ${queries[chosen]}, looks most at ${keys[column]}: ${percent(weight)}.`;
+}
+
 /** A bar as long as a share. */
 export function share(value) {
   const width = `${100 * Math.min(1, Math.max(0, value))}%`;

@@ -5,7 +5,7 @@ import {headFigure} from "../attention/figure.js";
 import {habitsOf, headGrid} from "../attention/head_grid.js";
 import {shown} from "../attention/heat_map.js";
 import {fileName, matrixJson, save} from "../attention/save.js";
-import {topKeys} from "../attention/top_keys.js";
+import {bestOf, topKeys} from "../attention/top_keys.js";
 import {h, postForNumbers, postJson, showError} from "../dom.js";
 import {noModels, runsWithModel} from "../run_choice.js";
 
@@ -13,8 +13,8 @@ export const title = "Attention";
 const KINDS = ["language model", "classifier"];
 const MATRICES = {weights: "Weights", scores: "Scores before the mask", masked: "Scores after the mask"};
 const MOST_KEPT = 12; // matrices
-const INTRODUCTION = "Type a text and choose a run: a GPT or a classifier. Every small picture is one head, with a row per"
-  + " token that looks and a column per token that is looked at.";
+const INTRODUCTION = "Choose a run, a GPT or a classifier, and type a text. Every small picture is one head: a row per token"
+  + " that looks, a column per token that is looked at, and full color for the head's largest weight.";
 
 /** `#/attention?run=NAME` begins with that run. */
 export async function render(root, {query}) {
@@ -24,22 +24,25 @@ export async function render(root, {query}) {
     root.append(noModels("model", "attnlab knowledge demo"));
     return undefined;
   }
-  const place = h("div", {"aria-live": "polite"});
+  const place = h("div", {}), status = h("p", {role: "status"});
   let page;
   const onask = async (asked) => {
-    place.replaceChildren(h("p", {class: "loading"}, "The model is reading …"));
+    status.textContent = "The model is reading …";
+    place.replaceChildren();
     page = undefined;
     try {
       const data = await postJson("/api/attention/overview", asked);
+      status.textContent = lengthOf(data);
       page = new HeadView(asked, data);
       place.replaceChildren(page.element);
       await page.begin();
     } catch (error) {
+      status.textContent = "";
       showError(place, error);
     }
   };
   const text = "The quick brown fox jumps over the lazy dog.";
-  root.append(asking(models, {chosen: query.get("run"), text, button: "Look", onask}), place);
+  root.append(asking(models, {chosen: query.get("run"), text, button: "Look", onask}), status, place);
   const repaint = () => page?.paint();
   const watcher = new MutationObserver(repaint);
   watcher.observe(document.documentElement, {attributeFilter: ["data-theme"]});
@@ -61,11 +64,12 @@ class HeadView {
     this.keys = h("div", {});
     this.about = h("p", {class: "quiet"});
     this.problem = h("div", {});
+    this.spoken = h("p", {class: "unseen", role: "status"});
     this.element = h("div", {}, ...this.layout());
   }
 
   layout() {
-    const {is_cut: isCut, tokens} = this.data;
+    const {tokens} = this.data;
     this.controls = {
       drawing: choice("Drawing", {heat: "Heat map", arcs: "Arcs"}, (value) => this.change({asArcs: value === "arcs"})),
       matrix: choice("Numbers", MATRICES, (matrix) => this.change({matrix})),
@@ -75,8 +79,7 @@ class HeadView {
     const {drawing, matrix, token} = this.controls;
     const file = (ending, make) => h("button", {type: "button", onclick: () => this.save(ending, make)}, `Save ${ending.toUpperCase()}`);
     return [
-      h("p", {role: "status"}, `${tokens.length} tokens${isCut ? "; the model reads no more than these, the rest is cut off" : ""}.`),
-      this.leak, h("h2", {}, "Heads"), this.grid.element,
+      this.leak, this.spoken, h("h2", {}, "Heads"), this.grid.element,
       this.title = h("h2", {}), this.about,
       h("div", {class: "controls"}, drawing.element, matrix.element, token.element), this.problem,
       h("div", {class: "head-view"},
@@ -126,6 +129,7 @@ class HeadView {
     this.about.textContent = `${habitsOf(layer, this.head).slice(2)}.`.replace(/^on/, "On").replace(/^\.$/, "");
     this.figure.show(map, `${name}: ${isWeights ? "weights" : "scores"}. The table lists the top keys of the chosen token.`);
     this.keys.replaceChildren(topKeys({...map, values: weights, n_learned: layer.n_learned}));
+    this.spoken.textContent = `${name}. ${bestOf({...map, values: weights})}`;
   }
 
   /** The names of queries and keys: tokens of the text, or those that a decoder reads; learned keys come first. */
@@ -164,6 +168,10 @@ class HeadView {
     const name = [this.asked.run, this.data.layers[this.layer].name, `head ${this.head + 1}`, this.asArcs ? "arcs" : this.matrix];
     save(await make(), fileName(name, ending));
   }
+}
+
+function lengthOf({tokens, is_cut: isCut}) {
+  return `${tokens.length} tokens${isCut ? "; the model reads no more than these, the rest is cut off" : ""}.`;
 }
 
 /** A labelled list of choices; `set` chooses without calling back. */
