@@ -71,6 +71,7 @@ def test_check_one_class_as_json(attnlab: Attnlab) -> None:
     assert found[-1]["what"] == "equals dot_product"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "said"),
     [
@@ -95,6 +96,7 @@ def test_a_function_that_does_not_come_back_is_wrong_and_the_rest_is_told(
     assert found["what comes next"]["status"] == "not checked"
 
 
+@pytest.mark.slow
 def test_a_file_that_never_loads_is_refused(attnlab: Attnlab) -> None:
     Path("mine.py").write_text("import os\nos.kill(os.getpid(), 9)\n", encoding="utf-8")
     done = attnlab("attention", "check", "mine.py")

@@ -27,6 +27,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("attnlab.recipes.classify.probe.run_watched", fits)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("files")
 def test_it_is_planned_then_run_and_shown(attnlab: Attnlab, tmp_path: Path) -> None:
     planned = attnlab(*BATCH_SIZE, "--dry-run")

@@ -105,6 +105,7 @@ def test_a_test_file_that_was_trained_on_is_noticed_at_once(attnlab: Attnlab) ->
     assert "train = test: the same 60 rows" in flowing(done.out)
 
 
+@pytest.mark.slow
 def test_a_label_budget_is_compared_budget_by_budget(attnlab: Attnlab) -> None:
     words = [*BUDGET, "--mlm-text", "reviews/unlabeled.txt", "--set", "base.masked.block=16"]
     words += ["--labels", "10,all", "--alpha", "0,0.5", "--seeds", "1", "--set", "least_steps=2"]
@@ -184,6 +185,7 @@ def test_every_bad_row_is_named_before_a_model_is_read(
     assert not list(Path("runs").glob("*"))
 
 
+@pytest.mark.slow
 def test_training_loads_neither_transformers_nor_tokenizers_nor_peft(tmp_path: Path) -> None:
     code = (
         "import sys\n"

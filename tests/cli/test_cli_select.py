@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from command_line import Attnlab, flowing
 
 from small_bert import write_reviews, write_small_bert
@@ -12,6 +13,7 @@ SELECT = (
 ).split()
 
 
+@pytest.mark.slow
 def test_a_grid_is_planned_then_run_and_shown(attnlab: Attnlab, tmp_path: Path) -> None:
     write_small_bert(tmp_path / "bert")
     write_reviews(tmp_path / "reviews")

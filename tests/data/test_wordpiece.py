@@ -361,6 +361,7 @@ def test_a_real_vocabulary_has_its_special_tokens_where_they_are(data_folder: Pa
     assert (ours.pad, ours.unk, ours.cls, ours.sep, ours.mask) == (0, 100, 101, 102, 103)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize("name", ["yelp/train.csv", "sst2/train.tsv", "text/tinyshakespeare.txt"])
 def test_every_real_text_has_the_librarys_tokens(data_folder: Path, name: str) -> None:

@@ -6,8 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 from rich.console import Console
 
+from attnlab.attention import fast_path
 from attnlab.attention.conditions import read_condition
 from attnlab.attention.settings import AttentionSettings
 from attnlab.errors import UserError
@@ -290,6 +292,22 @@ def test_equal_operations_give_a_cheaper_layer_more_steps(tmp_path: Path) -> Non
     assert steps("late_mask") == 1000
     assert steps("shared_projection:share=qkv") > 1100
     assert steps("mlp_projection") < 900
+
+
+def test_what_a_new_machine_measures_first_is_not_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = replace(small(write_text(tmp_path)), match="flops")
+    known = Matching(settings, vocab_size=23)._control
+
+    def measured(_: torch.dtype) -> int:
+        torch.ones(64, 64) @ torch.ones(64, 64)
+        return 0
+
+    monkeypatch.setattr(fast_path, "_fused_from", None)
+    monkeypatch.setattr(fast_path, "FEW", 0)
+    monkeypatch.setattr(fast_path, "recorded_or_measured", measured)
+    assert Matching(settings, vocab_size=23)._control == known
 
 
 @pytest.mark.parametrize(

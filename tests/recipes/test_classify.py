@@ -471,6 +471,7 @@ def budget(settings: ClassifySettings) -> LabelBudgetSettings:
     return LabelBudgetSettings((10, 0), (0.0, 0.5), seeds=2, least_steps=4, base=base)
 
 
+@pytest.mark.slow
 def test_a_label_budget_has_a_run_for_every_cell_and_skips_what_is_done(
     settings: ClassifySettings, tmp_path: Path
 ) -> None:

@@ -199,6 +199,7 @@ def test_a_precision_that_is_none_is_refused(
     assert not list(tmp_path.glob("classify-*"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("setting", "variable", "threads"),
     [(0, "1", 1), (2, "1", 2), (0, "2,1", 2), (0, "", 3)],

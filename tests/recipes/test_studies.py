@@ -100,6 +100,7 @@ find_job("chain").run(find_job("chain").settings(), place=place, console=Console
 """
 
 
+@pytest.mark.slow
 def test_a_study_of_a_new_job_is_killed_in_its_second_cell_and_goes_on(tmp_path: Path) -> None:
     """A job is one file and one line of the table; nothing else knows of it."""
     (tmp_path / "my_jobs.py").write_text(JOB_FILE, encoding="utf-8")

@@ -119,6 +119,7 @@ def test_the_record_the_ledger_and_the_tables_say_who_was_asked_about(run: Run) 
     )
 
 
+@pytest.mark.slow
 def test_labels_of_dev_change_nothing(world: Path, run: Run, tmp_path: Path) -> None:
     dev = tmp_path / "dev.tsv"
     dev.write_text("".join(f"{q.text}\tNowhere\n" for q in read_questions(world / DEV)))

@@ -73,11 +73,12 @@ class Matching:
         built = self._built(model)
         if self.match == "parameters":
             return sum(parameter.numel() for parameter in built.parameters())
+        row = torch.zeros(1, self.block, dtype=torch.long)
+        rows = (row, row) if self.encoder else (row,)
+        built(*rows)  # a new machine measures its attention paths first, which must not be counted
         # of torch's fused kernels the counter knows only those of GPUs
         with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
-            row = torch.zeros(1, self.block, dtype=torch.long)
-            logits = built(row, row) if self.encoder else built(row)
-            logits.sum().backward()
+            built(*rows).sum().backward()
         return int(counter.get_total_flops())
 
     def _built(self, model: ModelSettings) -> nn.Module:
