@@ -9,6 +9,7 @@ Plain SVG: a file depends on nothing but its numbers.
 import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -134,14 +135,14 @@ def knowledge() -> str:
     return scores(rows, guessing=("red: always answering London", london))
 
 
-def sst2_curves() -> str:
-    """Draw accuracy by epoch at the document's values."""
-    epochs = result("sst2_document")["details"]["epochs"]
+def by_epoch(name: str) -> str:
+    """Draw accuracy by epoch on training and dev."""
+    epochs = result(name)["details"]["epochs"]
     lines = {
         "training": [epoch["train_accuracy"] for epoch in epochs],
         "validation": [epoch["dev_accuracy"] for epoch in epochs],
     }
-    return curves(lines, below="epoch 1 to 20")
+    return curves(lines, below=f"epoch 1 to {len(epochs)}")
 
 
 def sst2_optimizers() -> str:
@@ -196,9 +197,10 @@ def boolq_methods() -> str:
 
 FIGURES: dict[str, Callable[[], str]] = {
     "knowledge_course": knowledge,
-    "sst2_curves": sst2_curves,
+    "sst2_curves": partial(by_epoch, "sst2_document"),
     "sst2_optimizers": sst2_optimizers,
     "yelp_printed": yelp,
+    "boolq_curves": partial(by_epoch, "boolq_30_epochs"),
     "boolq_grid": boolq_grid,
     "boolq_methods": boolq_methods,
 }
