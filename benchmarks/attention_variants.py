@@ -146,7 +146,7 @@ def write_study(name: str, study: Study, how: str) -> None:
     """Write down what every condition scored and cost."""
     runs = study.opened()
     found = read_ablation(runs)
-    honest = [entry for entry in found.others if entry.leak_bits is None]
+    honest = [entry for entry in found.entries if entry.leak_bits is None]
     best = min(honest, key=lambda entry: entry.bits.score)
     write_result(
         name,

@@ -8,6 +8,8 @@ DEBUG, QUIET = "ATTNLAB_DEBUG", "ATTNLAB_QUIET"
 """Set by ``--debug`` and ``--quiet``, so that started processes hear of them too."""
 FAILURE = "ATTNLAB_FAILURE"
 """Set for a process that is started: the file in which it says how it failed."""
+NO_USERS_CODE = "ATTNLAB_NO_USERS_CODE"
+"""Set for a process that must run no file of a user's own code."""
 WIDTHS = ("COLUMNS", "LINES")
 MOST_COLUMNS = 10_000
 MOST_PROCESSES = 1_000_000

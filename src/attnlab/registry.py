@@ -18,6 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
+from attnlab.environment import NO_USERS_CODE, is_on
 from attnlab.errors import AttnlabError, UserError, did_you_mean, unknown_name
 from attnlab.users_code import USERS, refuse_silent_exit
 
@@ -144,6 +145,8 @@ def load_part(reference: str, kind: str) -> Any:
 
 def load_file(path: Path) -> ModuleType:
     """Run a user's Python file and return it as a module; an error names the line."""
+    if is_on(NO_USERS_CODE):
+        raise UserError(f"{path} is a file of your own code, which is not run here.")
     if not path.is_file():
         raise UserError(f"there is no file {path}.")
     if path.suffix != ".py":

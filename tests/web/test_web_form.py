@@ -5,7 +5,10 @@ from typing import Any
 
 import pytest
 
+from attnlab.attention.assemble import attention_builder, build_positions
+from attnlab.attention.conditions import with_options
 from attnlab.config import SettingsError, to_dict
+from attnlab.environment import NO_USERS_CODE
 from attnlab.errors import UserError
 from attnlab.recipes.attention.settings import AblateSettings, CostSettings
 from attnlab.recipes.classify.settings import ClassifySettings, CompareSettings
@@ -14,6 +17,7 @@ from attnlab.recipes.knowledge.settings import DemoSettings, EvaluateSettings, P
 from attnlab.recipes.knowledge.write_settings import WriteSettings
 from attnlab.runs.references import absolute_settings
 from attnlab.web.allowed import refuse_what_is_not_allowed
+from attnlab.web.children import Children
 from attnlab.web.form import form_of, read_form
 
 
@@ -120,3 +124,36 @@ def test_files_of_the_folders_names_and_defaults_are_allowed(
         absolute = absolute_settings(settings, runs)
         refuse_what_is_not_allowed(absolute, [folder, runs])
         assert to_dict(absolute)
+
+
+DISGUISED = ["evil.py/:f", '"evil.p\\x79:f"', "evil.py/.:f"]
+
+
+@pytest.mark.parametrize("score", DISGUISED)
+def test_code_that_is_named_in_disguise_is_not_run_by_a_job(
+    score: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the form lets pass is refused by the process that would run it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "evil.py").write_text("raise AssertionError('it ran')\n", encoding="utf-8")
+    monkeypatch.setenv(NO_USERS_CODE, "1")
+    settings = with_options(f"custom:score={score}")
+    positions = build_positions(settings, d_model=12, n_heads=3, max_len=8)
+    build = attention_builder(settings, positions, d_model=12, n_heads=3, max_len=8)
+    with pytest.raises(UserError, match="a file of your own code, which is not run here"):
+        build()
+
+
+def test_a_job_of_the_page_must_run_no_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[dict[str, str]] = []
+
+    def command(*_: Any, environment: dict[str, str], **__: Any) -> None:
+        given.append(environment)
+        raise UserError("enough")
+
+    monkeypatch.setattr("attnlab.web.children.Started.command", command)
+    with pytest.raises(UserError, match="enough"):
+        Children(tmp_path).start("mine", "knowledge-demo", "")
+    assert given == [{NO_USERS_CODE: "1"}]

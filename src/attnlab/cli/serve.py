@@ -1,6 +1,7 @@
 """``attnlab serve``: the page in the browser."""
 
 import os
+import signal
 import socket
 import sys
 from pathlib import Path
@@ -55,6 +56,8 @@ def serve(
         import webbrowser
 
         webbrowser.open(settings.address)
+    if hasattr(signal, "SIGHUP"):  # a closed terminal ends it as Ctrl-C does, and its jobs with it
+        signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
     try:
         with shown_by(lambda _: None):  # what a request waits for is for its page to say
             uvicorn.Server(config).run(sockets=[listening])

@@ -1,5 +1,6 @@
 """A command line in a process of its own: its log, how it ended, and what it said of that."""
 
+import contextlib
 import json
 import os
 import signal
@@ -94,12 +95,17 @@ def failure_file(log: Path) -> Path:
 def noted_failure(log: Path) -> tuple[str, str]:
     """Take what a process has noted of its failure: in a word and in full, empty if nothing."""
     file = failure_file(log)
-    noted = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    noted: dict[str, str] = {}
+    with contextlib.suppress(OSError, ValueError):  # gone, or not written to its end
+        noted = json.loads(file.read_text(encoding="utf-8"))
     file.unlink(missing_ok=True)
     return noted.get("in_a_word", ""), noted.get("message", "")
 
 
 def last_line(log: Path) -> str:
-    """Return what a process said last."""
-    lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    """Return what a process said last; its log may have been removed meanwhile."""
+    text = ""
+    with contextlib.suppress(OSError):
+        text = log.read_text(encoding="utf-8", errors="replace")
+    lines = text.strip().splitlines()
     return lines[-1].strip() if lines else NO_WORDS

@@ -30,9 +30,13 @@ def log_odds(scores: Float[Tensor, "B C"], label: int) -> Float[Tensor, " B"]:
 
 
 def gradient_times_input(model: SequenceClassifier, row: TextRow, label: int) -> list[float]:
-    """Return for each token of a row its share in the log-odds of a class, to first order."""
-    batch = collate_texts([row]).to(next(model.parameters()).device)
-    with torch.enable_grad(), _watched_table(model) as looked_up:
+    """Return for each token of a row its share in the log-odds of a class, to first order.
+
+    Computed in the type of the weights: in bfloat16, small shares would be rounding alone.
+    """
+    batch = collate_texts([row]).to(device := next(model.parameters()).device)
+    in_full = torch.autocast(device.type, enabled=False)
+    with torch.enable_grad(), in_full, _watched_table(model) as looked_up:
         scores = model(batch.tokens, batch.types, batch.padding)
         (odds,) = log_odds(scores, label)
         gradients = torch.autograd.grad(odds, [vectors for _, vectors in looked_up])

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from attnlab.cluster.process import Ended, Started
+from attnlab.environment import NO_USERS_CODE
 from attnlab.errors import BusyError, NotFoundError, UserError
 from attnlab.guard import say
 from attnlab.web.inside import leads_out, link_out
@@ -148,7 +149,9 @@ class Children:
         for old in [one for one in self.all() if not one.is_running][MOST_KEPT:]:
             del self._by_name[old.name]
         log.unlink(missing_ok=True)
-        started = Started.command(name, argv, log=log, environment={}, is_apart=True)
+        started = Started.command(
+            name, argv, log=log, environment={NO_USERS_CODE: "1"}, is_apart=True
+        )
         child = self._by_name[name] = Child(name, job, argv, started)
         return child
 

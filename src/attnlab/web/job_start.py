@@ -52,6 +52,6 @@ def unfinished(path: Path) -> tuple[str, Any]:
     there = read_study(path) if (path / STUDY).exists() else Run.open(path).config
     job = str(there.get("job"))
     if job not in JOBS:
-        raise UserError(f"{path.name} is not of a job that could go on.")
+        raise UserError(f"{path.name} cannot be resumed: no job known here made it.")
     refuse_other_format(path, there)
     return job, from_dict(find_job(job).settings, there["settings"], origin=str(path))

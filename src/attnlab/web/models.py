@@ -21,7 +21,7 @@ from attnlab.web.pages import signature
 from attnlab.web.queue import Queue
 
 MOST_KEPT = 32
-"""Answers; that of a head of attention may have a megabyte."""
+"""Answers; that of a head of attention has up to 4 MiB, at 1,024 tokens."""
 
 
 @dataclass(frozen=True)

@@ -113,14 +113,15 @@ async def pieces(models: Models, path: Path, work: Work) -> AsyncIterator[str]:
 
     def end(done: "asyncio.Task[Any]") -> None:
         _at_work.discard(done)
-        done.exception()  # is seen below, if anybody still listens
+        if not done.cancelled():
+            done.exception()  # is seen below, if anybody still listens
         written.put_nowait(None)
 
     task.add_done_callback(end)
     try:
         while (piece := await written.get()) is not None:
             yield piece
-        if error := task.exception():
+        if not task.cancelled() and (error := task.exception()):
             yield event("problem", {"error": _in_words(error)})
             if not isinstance(error, AttnlabError):
                 raise error  # the terminal says why

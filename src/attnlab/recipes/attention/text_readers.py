@@ -76,7 +76,8 @@ def _read_by_encoder(session: TextSession, text: str, pair: str | None) -> ReadT
     row = classifier.row(session.example(text, pair))
     ids, types = row.tokens[:MOST_TOKENS], row.types[:MOST_TOKENS]
     layers = encoder_layers(classifier.model, _row(ids, hardware), _row(types, hardware))
-    return ReadText(ids, classifier.tokenizer.pieces(ids), layers, session.is_cut(text, pair))
+    is_cut = len(row.tokens) > len(ids) or session.is_cut(text, pair)
+    return ReadText(ids, classifier.tokenizer.pieces(ids), layers, is_cut)
 
 
 def _row(numbers: Sequence[int], hardware: Hardware) -> Tensor:
