@@ -8,7 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from attnlab.cluster.process import Ended, Started
+from attnlab.cluster.process import (
+    NO_WORDS,
+    Ended,
+    Started,
+    failure_file,
+    last_line,
+    noted_failure,
+)
 from attnlab.runs import machine
 
 GUARDED = (
@@ -79,3 +86,12 @@ def test_the_machine_says_the_peak_of_a_process() -> None:
     assert peak > 2**20
     assert machine.peak_memory_bytes() == pytest.approx(peak, rel=0.5)
     assert machine.peak_memory_bytes(2**22 + 1) is None, "there is no such process"
+
+
+@pytest.mark.parametrize("noted", [None, "{", '"'])
+def test_a_lost_log_and_a_torn_note_are_no_error(noted: str | None, tmp_path: Path) -> None:
+    log = tmp_path / "cell.log"
+    if noted is not None:
+        failure_file(log).write_text(noted, encoding="utf-8")
+    assert noted_failure(log) == ("", "")
+    assert last_line(log) == NO_WORDS
