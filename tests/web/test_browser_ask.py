@@ -15,7 +15,7 @@ from browsers import (
     page_of,
     serious_findings,
 )
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 from served import serving
 
 from attnlab.models import decoding
@@ -116,6 +116,44 @@ def test_what_cannot_be_asked_is_told(browser: Browser, server: WebSettings) -> 
         expect(page.get_by_role("alert")).to_contain_text("Ask a shorter question")
 
 
+def test_an_answer_that_comes_after_another_run_is_chosen_is_not_shown(
+    browser: Browser, server: WebSettings
+) -> None:
+    with page_of(browser, refused=500) as page:
+        go(page, server, "#/ask?run=gpt")
+        expect(page.get_by_label("Question")).not_to_have_value("")
+        held: list[Route] = []
+        page.route("**/api/ask", lambda route: held.append(route))
+        for _ in range(2):
+            page.get_by_label("Run").select_option("gpt")
+            with page.expect_request("**/api/ask"):
+                page.get_by_role("button", name="Ask", exact=True).click()
+            page.get_by_label("Run").select_option("weightless")
+            expect(page.get_by_text("Asking …")).to_have_count(0)
+        with page.expect_response("**/api/ask"):
+            held[0].continue_()
+        with page.expect_response("**/api/ask"):
+            held[1].fulfill(status=500, json={"error": "It failed."})
+        page.unroute("**/api/ask")
+        page.wait_for_timeout(200)
+        expect(page.locator(".answer-text")).to_have_count(0)
+        expect(page.get_by_role("alert")).to_have_count(0)
+        page.get_by_label("Run").select_option("gpt")
+        ask(page)
+        expect(page.get_by_role("region", name="Asked so far")).to_have_count(0)
+
+
+def test_a_session_that_failed_is_asked_for_again(browser: Browser, server: WebSettings) -> None:
+    with page_of(browser, refused=500) as page:
+        go(page, server, "#/ask?run=gpt")
+        expect(page.get_by_label("Question")).not_to_have_value("")
+        fails = {"error": "It failed."}
+        page.route("**/api/session", lambda route: route.fulfill(status=500, json=fails), times=1)
+        page.get_by_role("button", name="Ask", exact=True).click()
+        expect(page.get_by_role("alert")).to_have_text("It failed.")
+        ask(page)
+
+
 def test_the_page_writes_the_text_of_the_command_line(
     browser: Browser, server: WebSettings
 ) -> None:
@@ -161,6 +199,20 @@ def test_writing_is_stopped_by_a_button(
         reached = len(drawn)
         page.wait_for_timeout(300)
         assert len(drawn) == reached < 2000
+
+
+def test_whoever_writes_again_is_not_told_of_a_stop(browser: Browser, server: WebSettings) -> None:
+    with page_of(browser) as page:
+        go(page, server, "#/write?run=gpt")
+        held: list[Route] = []
+        page.route("**/api/write", lambda route: held.append(route))
+        for _ in range(2):
+            with page.expect_request("**/api/write"):
+                page.get_by_role("button", name="Write", exact=True).click()
+        page.wait_for_timeout(200)
+        assert page.get_by_role("status").text_content() == "Writing …"
+        held[1].continue_()
+        expect(page.get_by_role("status")).to_contain_text("tokens. ")
 
 
 def test_a_setting_that_cannot_be_is_marked(browser: Browser, server: WebSettings) -> None:

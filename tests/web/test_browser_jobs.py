@@ -14,7 +14,7 @@ from browsers import (
     page_of,
     serious_findings,
 )
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 from served import serving, stopped_coins
 
 from attnlab.runs.directory import Run
@@ -96,7 +96,7 @@ def test_the_demo_is_started_stopped_and_gone_on_with_from_the_page(
         assert not cell.finished
         reached = cell.metrics()[-1]["step"]
         assert 0 < reached < STEPS
-        page.get_by_role("button", name="Go on").click()
+        page.get_by_role("button", name="Resume").click()
         state(page, "finished", seconds=120)
         assert Run.open(server.runs / "demo" / "recall").metrics()[-1]["step"] == STEPS
         page.get_by_role("link", name="Its page among the runs").click()
@@ -133,12 +133,30 @@ def test_options_that_are_no_json_are_told_without_asking_the_server(
         expect(reason).to_contain_text("This must be JSON")
 
 
+def test_the_form_is_that_of_the_job_chosen_last(browser: Browser, server: WebSettings) -> None:
+    with page_of(browser) as page:
+        go(page, server, "#/jobs")
+        expect(page.get_by_role("form", name="Settings of knowledge-demo")).to_be_visible()
+        held: list[Route] = []
+        page.route("**/api/jobs/form?job=knowledge-pretrain", lambda route: held.append(route))
+        choose = page.locator(".controls select")
+        with page.expect_request("**/api/jobs/form?job=knowledge-pretrain"):
+            choose.select_option("knowledge-pretrain")
+        choose.select_option("attention-coins")
+        chosen = page.get_by_role("form", name="Settings of attention-coins")
+        expect(chosen).to_be_visible()
+        with page.expect_response("**/api/jobs/form?job=knowledge-pretrain"):
+            held[0].continue_()
+        page.wait_for_timeout(200)
+        assert chosen.is_visible()
+
+
 @pytest.mark.usefixtures("waiting")
 def test_an_unfinished_run_goes_on_from_its_own_page(browser: Browser, server: WebSettings) -> None:
     stopped_coins(server.runs, "reader")
     with page_of(browser) as page:
         go(page, server, "#/runs/reader")
-        page.get_by_role("button", name="Go on").focus()
+        page.get_by_role("button", name="Resume").focus()
         page.keyboard.press("Enter")
         state(page, "running")
         expect(page.get_by_text("step 5 of 200")).to_be_visible()

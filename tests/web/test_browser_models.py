@@ -16,7 +16,7 @@ from browsers import (
     page_of,
     serious_findings,
 )
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 from served import serving
 from trained import write_classifier, write_models
 
@@ -215,6 +215,33 @@ def test_an_attention_without_weights_says_so(browser: Browser, server: WebSetti
     expect(page.get_by_role("alert")).to_have_text(re.compile("AttentionFree .* has no weights"))
     assert serious_findings(page) == []
     page.close()
+
+
+def test_a_leak_meter_that_fails_leaves_the_heads(browser: Browser, server: WebSettings) -> None:
+    with page_of(browser, refused=500) as page:
+        fails = {"error": "It failed."}
+        page.route("**/attention/leak", lambda route: route.fulfill(status=500, json=fails))
+        look(page, server)
+        expect(page.get_by_text("Leak meter: It failed.")).to_be_visible()
+        expect(page.get_by_role("heading", name="Layer 1, head 1")).to_be_visible()
+
+
+def test_the_heads_are_those_of_the_text_sent_last(browser: Browser, server: WebSettings) -> None:
+    with page_of(browser) as page:
+        held: list[Route] = []
+        page.route("**/attention/overview", lambda route: held.append(route))
+        with page.expect_request("**/attention/overview"):
+            look(page, server)
+        page.get_by_role("textbox", name="Text", exact=True).fill("born")
+        with page.expect_request("**/attention/overview"):
+            page.get_by_role("button", name="Look").click()
+        held[1].continue_()
+        expect(page.get_by_role("heading", name="Layer 1, head 1")).to_be_visible()
+        count = token_of(page).locator("option").count()
+        with page.expect_response("**/attention/overview"):
+            held[0].continue_()
+        page.wait_for_timeout(200)
+        assert token_of(page).locator("option").count() == count < len(QUESTION)
 
 
 def test_classes_and_tokens_are_the_models_own(browser: Browser, server: WebSettings) -> None:

@@ -37,7 +37,7 @@ function others({runners_up: runnersUp}) {
 
 /** What the corpus says about the person, with the answer marked where it stands. */
 function corpus({corpus: state, lines, n_lines: count, text, person}) {
-  const nobody = person ? `The corpus has no line about ${person}.` : "The question names nobody of the corpus.";
+  const nobody = person ? `The corpus has no line about ${person}.` : "The question names nobody in the corpus.";
   const words = {
     known: nobody, lost: "The corpus that the model has read is missing, or has changed.",
     "no names": "The model has read running text, which has no line for each person.",

@@ -68,7 +68,10 @@ async function* textOf(body) {
 }
 
 async function post(path, body, signal) {
-  session ??= getJson("/api/session");
+  session ??= getJson("/api/session").catch((error) => {
+    session = undefined;  // the next request asks again
+    throw error;
+  });
   const {token} = await session;
   const headers = {"Content-Type": "application/json"};
   if (token) headers[TOKEN_HEADER] = token;

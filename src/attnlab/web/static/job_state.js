@@ -19,7 +19,7 @@ export function jobState(job, act) {
       state === "running" && timeLeft(job.seconds_left, job.cell !== name && "of this cell's training")),
     state !== "finished" && h("progress", {max: 1, value, "aria-label": `${name}: ${words}`}),
     state === "failed" && h("p", {class: "warning"}, said),
-    state === "stopped" && h("p", {class: "quiet"}, "What it has done is saved, and it can go on from there."),
+    state === "stopped" && h("p", {class: "quiet"}, "Its progress is saved; resume it at any time."),
     state === "running" && h("p", {}, h("button", {type: "button", onclick: () => act("stop")}, "Stop")),
     GOES_ON.includes(state) && h("p", {}, goOnButton(() => act("resume"))),
   ].filter(Boolean);
@@ -40,7 +40,7 @@ export function goOn({name, state}) {
 }
 
 function goOnButton(onclick) {
-  return h("button", {type: "button", class: "primary", onclick}, "Go on");
+  return h("button", {type: "button", class: "primary", onclick}, "Resume");
 }
 
 /** How long training still takes, in words; nothing if that is not known. */

@@ -47,13 +47,16 @@ class AskPage {
   /** Offer a question that the run has answered before, unless somebody has typed another. */
   async choose(run) {
     this.run = run;
+    this.number += 1; // an answer of the run before comes too late
+    this.status.textContent = "";
     this.place.replaceChildren();
     try {
       const {questions} = await getJson(`/api/ask/examples?name=${encodeURIComponent(run)}`);
+      if (run !== this.run) return;
       this.examples.replaceChildren(...questions.map((value) => h("option", {value})));
       if (this.input.value === this.offered) this.input.value = this.offered = questions[0] ?? "";
     } catch (error) {
-      showError(this.place, error);
+      if (run === this.run) showError(this.place, error);
     }
   }
 
@@ -61,11 +64,12 @@ class AskPage {
     this.input.value = question;
     this.status.textContent = "Asking …";
     this.number += 1;
-    const {number} = this;
+    const {number, run} = this;
     try {
-      const answer = await postJson("/api/ask", {run: this.run, question});
-      if (number === this.number) this.show(answer);
+      const answer = await postJson("/api/ask", {run, question});
+      if (number === this.number) this.show({...answer, run});
     } catch (error) {
+      if (number !== this.number) return;
       this.status.textContent = "";
       showError(this.place, error);
     }
@@ -74,7 +78,7 @@ class AskPage {
   show(answer) {
     this.status.textContent = "";
     this.said.textContent = `${answer.text || "nothing"}, ${answer.verdict}: ${answer.reason}`;
-    this.asked = [{...answer, run: this.run}, ...this.asked];
+    this.asked = [answer, ...this.asked];
     keepingFocus(this.place, () => this.place.replaceChildren(
       ...answerHead(answer), ...nameChange(answer, (text) => this.ask(text)),
       ...historyOf(this.asked), ...answerDetails(answer)));

@@ -25,18 +25,21 @@ export async function render(root, {query}) {
     return undefined;
   }
   const place = h("div", {}), status = h("p", {role: "status"});
-  let page;
+  let page, turn = 0;
   const onask = async (asked) => {
+    const mine = ++turn;
     status.textContent = "The model is reading …";
     place.replaceChildren();
     page = undefined;
     try {
       const data = await postJson("/api/attention/overview", asked);
+      if (mine !== turn) return;
       status.textContent = lengthOf(data);
       page = new HeadView(asked, data);
       place.replaceChildren(page.element);
       await page.begin();
     } catch (error) {
+      if (mine !== turn) return;
       status.textContent = "";
       showError(place, error);
     }
@@ -48,6 +51,7 @@ export async function render(root, {query}) {
   watcher.observe(document.documentElement, {attributeFilter: ["data-theme"]});
   addEventListener("resize", repaint);
   return () => {
+    turn += 1;
     watcher.disconnect();
     removeEventListener("resize", repaint);
   };
@@ -92,9 +96,14 @@ class HeadView {
   async begin() {
     this.grid.paint();
     await this.change({});
-    const found = await postJson("/api/attention/leak", this.asked);
-    this.leak.textContent = `Leak meter: ${found.sentence}${found.sentence.endsWith(".") ? "" : "."}`;
-    this.leak.className = found.found ? "bad" : found.applies ? "good" : "quiet";
+    try {
+      const found = await postJson("/api/attention/leak", this.asked);
+      this.leak.textContent = `Leak meter: ${found.sentence}${found.sentence.endsWith(".") ? "" : "."}`;
+      this.leak.className = found.found ? "bad" : found.applies ? "good" : "quiet";
+    } catch (error) {
+      this.leak.textContent = `Leak meter: ${error.message}`;
+      this.leak.className = "warning";
+    }
   }
 
   paint() {

@@ -13,13 +13,13 @@ export async function render(root, {query}) {
   const {jobs, started} = await getJson("/api/jobs");
   const here = h("div");
   const form = h("div");
-  const choose = h("select", {onchange: () => showForm(form, choose.value)},
+  const choose = h("select", {onchange: () => showForm(form, choose)},
     jobs.map(({name}) => h("option", {value: name}, name)));
   choose.value = jobs.some(({name}) => name === query.get("job")) ? query.get("job") : FIRST;
   root.append(h("h1", {}, title), here, h("h2", {}, "Start a job"),
     h("div", {class: "controls"}, h("label", {}, "Job", choose)), form);
   showStarted(here, started);
-  await showForm(form, choose.value);
+  await showForm(form, choose);
   const timer = setInterval(() => refresh(here), REFRESH);
   return () => clearInterval(timer);
 }
@@ -50,14 +50,17 @@ function showStarted(place, started) {
     : [h("p", {class: "quiet"}, "No job has been started here yet.")]));
 }
 
-async function showForm(place, job) {
+/** Show the form of the chosen job, unless another is chosen while it comes. */
+async function showForm(place, choose) {
+  const job = choose.value;
   try {
     const [{summary, fields, folders}, {runs}] = await Promise.all(
       [getJson(`/api/jobs/form?job=${encodeURIComponent(job)}`), getJson("/api/runs")]);
+    if (choose.value !== job) return;
     const names = runs.flatMap((one) => [one, ...one.cells]).map(({name}) => name);
     place.replaceChildren(formOf(job, summary, settingsForm(fields, names), folders));
   } catch (error) {
-    showError(place, error);
+    if (choose.value === job) showError(place, error);
   }
 }
 
@@ -75,13 +78,13 @@ function formOf(job, summary, settings, folders) {
       explain(error, settings, problem);
     }
   };
-  const files = `Files are read below ${folders.join(" and ")} only, and no code of your own is run from here.`;
+  const files = `Jobs started here read files only under ${folders.join(" and ")}, and run no code of your own.`;
   return h("form", {onsubmit: submit, novalidate: true, "aria-label": `Settings of ${job}`},
     h("p", {}, `${summary[0].toUpperCase()}${summary.slice(1)}${/[.?]$/.test(summary) ? "" : "."}`),
     h("p", {class: "quiet"}, files),
     h("div", {class: "fields"}, h("div", {class: "field"},
       h("label", {for: "run-name"}, "Name of the run"), name,
-      h("p", {class: "quiet", id: "run-name-help"}, "Without one, it is called after the job and its settings."))),
+      h("p", {class: "quiet", id: "run-name-help"}, "If left empty, the run is named after its job and settings."))),
     settings.element, problem, h("p", {class: "controls"}, h("button", {class: "primary"}, "Start")));
 }
 

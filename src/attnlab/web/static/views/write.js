@@ -58,6 +58,7 @@ class WritePage {
       const onEvent = (name, data) => this.take(name, data);
       await postEvents("/api/write", body, {signal: aborter.signal, onEvent});
     } catch (error) {
+      if (this.aborter !== aborter) return; // it is writing again
       if (error.name === "AbortError") this.status.textContent = "Stopped.";
       else this.refuse(error);
     } finally {
@@ -75,7 +76,7 @@ class WritePage {
     if (name === "begin" && data.warnings.length) this.place.append(h("div", {class: "warning"}, list(data.warnings)));
     if (name === "sample") this.startText(data.number);
     if (name === "piece") this.text.append(data.text);
-    if (name === "done") this.status.textContent = `${data.tokens} tokens. ${data.ended ? "The model ended the text." : "It was cut there."}`;
+    if (name === "done") this.status.textContent = `${data.tokens} tokens. ${data.ended ? "The model ended the text." : "It stopped at the length limit."}`;
     if (name === "problem") this.refuse(new Error(data.error));
   }
 
