@@ -266,7 +266,9 @@ def test_a_run_of_another_version_or_a_study_by_hand_does_not_go_on(
     config = stopped_coins(root, "coins") / "config.json"
     config.write_text(json.dumps(json.loads(config.read_text()) | {"format": 99}))
     assert "another version of attnlab" in told(post(client, "resume", name="coins"), 400)
-    assert "is not of a job that could go on" in told(post(client, "resume", name="study"), 400)
+    assert "cannot be resumed: no job known here made it" in told(
+        post(client, "resume", name="study"), 400
+    )
     assert listed(client) == {}
 
 

@@ -5,6 +5,7 @@ import json
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -91,13 +92,21 @@ class TestRefusals:
 
     def test_a_run_deleted_while_the_request_waits(self, trained: Path, tmp_path: Path) -> None:
         path = Path(shutil.copytree(trained / "gpt", tmp_path / "gpt"))
-        models = Models()
+        models, go = Models(), threading.Event()
+
+        def remove(_: Any) -> None:
+            go.wait()
+            shutil.rmtree(path)
 
         async def both() -> None:
-            first = models.answer(
-                WRITE, trained / "gpt", lambda _: shutil.rmtree(path), key="first"
-            )
-            await asyncio.gather(first, models.answer(WRITE, path, id))
+            first = asyncio.create_task(models.answer(WRITE, trained / "gpt", remove, key="first"))
+            while models._queue._waiting < 1:
+                await asyncio.sleep(0.01)
+            second = asyncio.create_task(models.answer(WRITE, path, id))
+            while models._queue._waiting < 2:
+                await asyncio.sleep(0.01)
+            go.set()
+            await asyncio.gather(first, second)
 
         with pytest.raises(NotFoundError, match="was removed"):
             asyncio.run(both())
