@@ -40,6 +40,7 @@ check: $(READY)  ## check format, lint, types and generated documents
 	$(BIN)/python docs/build.py check
 	$(BIN)/python docs/answers.py check
 	$(BIN)/python docs/figures.py check
+	$(BIN)/python docs/variants.py check
 
 test: $(READY)  ## run the tests (under five minutes on two cores)
 	$(PYTEST) -m 'not slow and not slurm'
@@ -110,6 +111,7 @@ docs: $(READY)  ## build the manual as a website in site/; fails on a stale numb
 	$(BIN)/python docs/build.py check
 	$(BIN)/python docs/answers.py check
 	$(BIN)/python docs/figures.py check
+	$(BIN)/python docs/variants.py check
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict  # not --quiet, with which warnings are not counted
 	@echo "open site/index.html; for the search, serve it: $(BIN)/python -m http.server --directory site"
 

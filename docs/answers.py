@@ -91,11 +91,11 @@ HEAD = """# Answers
 
 Every written question of the assignments, in the order of each document, with its answer and the
 tests that check it. Each answer has at least one test that `make test` runs on every machine; a few
-more need real data or a Slurm cluster. [Queries by hand](../geometry.md),
-[Knowledge](../knowledge.md), [Classifying text](../classify.md) and [Tuning](../tuning.md) say more
-on each subject; the notebooks and commands of the assignments are in `courses/`. *sst2* is the
-third section of the attention assignment. This page is made by `python docs/answers.py` from the
-others.
+more need real data or a Slurm cluster. *sst2* is the third section of the attention assignment.
+Tasks that ask for code alone are on the pages of the [courses](../courses/index.md). For more on
+each subject, see [Queries by hand](../geometry.md), [Knowledge](../knowledge.md),
+[Classifying text](../classify.md) and [Tuning](../tuning.md). This page is generated from the
+others by `python docs/answers.py`.
 """
 
 

@@ -17,8 +17,8 @@ ROOMS = (
 """From the roof to the ground: each imports only from rooms below it."""
 HEAD = """# Every file
 
-[Design](design.md) says how the parts fit together, and why. A *room* is a folder of
-`src/attnlab/`. Each room imports only from rooms below it, which `tests/test_house.py` enforces.
+[Design](design.md) explains how the parts fit together, and why. Each folder of `src/attnlab/`
+imports only from the folders below it, which `tests/test_house.py` enforces.
 This page is generated from the files' docstrings by `python docs/build.py`.
 
 ## How data flows

@@ -72,8 +72,10 @@ def row(name: str, result: dict[str, Any]) -> str:
 
 
 def shown(value: float, claim: str) -> str:
-    """Write a share in percent, and anything else with three digits."""
-    return f"{value:.1%}" if SHARE.search(claim) else f"{value:.3g}"
+    """Write a share in percent, and anything else with three digits, but never as 3.6e+03."""
+    if SHARE.search(claim):
+        return f"{value:.1%}"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def _processor(machine: dict[str, Any]) -> str:

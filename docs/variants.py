@@ -6,13 +6,19 @@ python docs/variants.py check    # fail if it is out of date
 
 import json
 import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import log2
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
-RESULT, PAGE = ROOT / "results" / "attention_variants.json", ROOT / "docs" / "variants.md"
-ENCODER, SPEED = (ROOT / "results" / f"attention_{name}.json" for name in ("encoder", "speed"))
-CONTROL = "dot_product"
+PAGE = ROOT / "docs" / "variants.md"
+LEDGER = "attention_variants"
+MORE = tuple(f"attention_{name}" for name in "speed late_mask_words encoder rates nanogpt".split())
+"""Results that are shown if they are there."""
+CONTROL, LEARNED = "dot_product", "learned"
+BEYOND = "351_400"
+"""Positions far beyond the 100 of training."""
 PURPOSES = {
     "additive": "the first attention; a comparison that is not a product",
     "aft": "no scores of pairs; `simple` for long texts",
@@ -31,98 +37,253 @@ PURPOSES = {
     "synthesizer": "seeing how far one goes without comparing tokens",
 }
 """What each variant is for."""
-HEAD = """# The ledger of variants
+OF_POSITIONS = {
+    "alibi": "reading on beyond the training length",
+    "none": "seeing what positions are worth",
+    "rotary": "a better default: scores depend on distances",
+    "sinusoidal": "positions without parameters",
+}
+"""What each position scheme is for, other than the control's."""
+Conditions = Mapping[str, Mapping[str, Any]]
+Column = Callable[[str, Mapping[str, Any]], str]
 
-Which attention is worth it, and at what cost? This page is made by `python docs/variants.py` from
-`results/attention_variants.json`, which `{command}` measured on {date}.
+HEAD = """---
+hide:
+  - toc
+---
+
+# The ledger of variants
+
+Which attention is worth it, and at what cost? Each condition is a small GPT that differs from the
+control, `{control}` with learned positions, in its attention or positions alone. The page is made
+by `python docs/variants.py` from what `{command}` measured on {date}.
 [Attention](attention.md#experiments) says how.
 
-{budget} Sorted by bits per character on held-out text, with 95 % intervals over seeds and windows.
-Speed and memory are those of the whole model, relative to `{control}`; speed is that of training
-with one thread and nothing else running (`{timed}`).
+{budget} {computed_on} All have one learning rate. So this is one text, one small size, about one
+pass over the text: a ledger, not a law.
+"""
+READING = """
+*bits*: per character, on held-out text. *to the control*: the difference with its 95 % interval
+over seeds and windows; below 0 is better. *better*, *worse*: p is below 0.05 after Holm's
+correction for all conditions. *alike*: the whole interval lies within 0.02. *undecided*: neither.
+The intervals are not corrected, and the first of so many is flattered. {speed}*memory*: of a
+training step, relative to the control, at the *width* that makes parameters equal. *far*:
+perplexity at positions 351 to 400, of models that were trained on 100; – where the layer cannot
+read on. Counting which character follows which, without any attention, comes to a perplexity of
+{pairs:.1f}, which is {pair_bits:.2f} bits.
+"""
+SPEED = """*speed*: training steps per second, relative to the control, with one thread and nothing
+else running (`{command}`). """
+LEAKING = """
+## Not to be believed
+
+`late_mask` masks after the softmax, so that it sees the future. Its score is not that of a language
+model. Read again without a future, on the same windows:
+
+"""
+AFTER_LEAKING = """
+On fair coin flips, whatever is below 1 bit was read from the future: `late_mask` needs {late:.2f}
+bits per flip, and {late_alone:.2f} without a future; the control needs {control:.2f}.
+[Its report](topics/late-mask.md) has the curves.
 """
 ENCODERS = """
 ## Encoders
 
-The same variants in an encoder, which looks both ways: measured by `{command}` on {date}. {budget}
+The same variants in an encoder, which looks both ways, measured by `{command}` on {date}. {budget}
+One seed each, so the intervals are over windows only, and there is no verdict: another seed may
+change the order. `late_mask` has no future to hide here and computes what `{control}` does; their
+difference, {noise:+.3f} bits, shows the size of the noise.
+"""
+RATES = """
+## Other learning rates
+
+Half and twice the rate for some of them, one seed each (`{command}`); in bits per character. A rate
+that suits one condition better than another shows as a gap to the control that changes along a row.
+
+"""
+NANOGPT = """
+## Against a known number
+
+nanoGPT's README gives a validation loss of {published:.2f} nats per character for this text on a
+CPU (4 layers, 4 heads, width 128, block 64, 2,000 steps of 12 rows). On the machine of this page,
+one seed (`{command}`):
+
+| | loss | 95 % over windows | tokens | seconds |
+|---|---|---|---|---|
 """
 
 
-def page(
-    result: dict[str, Any], speed: dict[str, Any], encoder: dict[str, Any] | None = None
-) -> str:
+def page(results: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the whole page."""
-    conditions = result["details"]["conditions"]
-    memory = {name: one["step_bytes"] for name, one in conditions.items()}
-    costs = {"speed": speed["details"]["relative"], "memory": relative(memory)}
-    text = head(result, HEAD, timed=speed["command"]) + table(conditions, costs)
-    text += "\n" + "\n".join(notes(conditions)) + "\n"
-    if encoder is None:
-        return text
-    return text + head(encoder, ENCODERS) + table(encoder["details"]["conditions"], {})
+    ledger, speed = results[LEDGER], results.get("attention_speed")
+    conditions: Conditions = ledger["details"]["conditions"]
+    honest = {name: one for name, one in conditions.items() if one["leak_bits"] is None}
+    details = ledger["details"]
+    parts = [
+        HEAD.format(control=CONTROL, command=ledger["command"], date=ledger["date"], **details),
+        table(honest, columns_of_the_ledger(conditions, speed)),
+        reading(conditions[CONTROL], speed),
+        "\n" + TOPICS,
+        *of_leaking(ledger, results.get("attention_late_mask_words")),
+    ]
+    if "attention_encoder" in results:
+        parts.append(of_encoders(results["attention_encoder"]))
+    if "attention_rates" in results:
+        parts.append(of_rates(results["attention_rates"], conditions))
+    if "attention_nanogpt" in results:
+        parts.append(of_nanogpt(results["attention_nanogpt"]))
+    return "".join(parts)
 
 
-def relative(numbers: dict[str, float]) -> dict[str, float]:
-    """Divide all numbers by the control's."""
-    return {name: number / numbers[CONTROL] for name, number in numbers.items()}
+TOPICS = (
+    "The mini-reports, with curves, samples and interpretation: [aft](topics/aft.md),"
+    " [fast](topics/fast.md), [positions](topics/positions.md),"
+    " [projections](topics/projections.md), [sharing](topics/sharing.md),"
+    " [similarity](topics/similarity.md).\n"
+)
 
 
-def head(result: dict[str, Any], text: str, **more: str) -> str:
-    """Say what a table shows and how it was measured."""
-    told = {"command": result["command"], "date": result["date"], **more}
-    return text.format(control=CONTROL, budget=result["details"]["budget"], **told)
+def reading(control: Mapping[str, Any], speed: Mapping[str, Any] | None) -> str:
+    """Say what the columns mean."""
+    pairs = control["counting_pairs"]
+    timed = SPEED.format(command=speed["command"]) if speed else ""
+    return READING.format(speed=timed, pairs=pairs, pair_bits=log2(pairs))
 
 
-def table(conditions: dict[str, dict[str, Any]], costs: dict[str, dict[str, float]]) -> str:
-    """Return the conditions, the best first, with what each costs relative to the control."""
+def columns_of_the_ledger(
+    conditions: Conditions, speed: Mapping[str, Any] | None
+) -> dict[str, Column]:
+    """Return what the first table shows of a condition."""
+    memory = conditions[CONTROL]["step_bytes"]
+    rates = speed["details"]["relative"] if speed else {}
+    columns: dict[str, Column] = {
+        "condition": lambda name, _: f"`{name}`",
+        "bits": lambda _, one: f"{one['bits_per_character']:.3f}",
+        "to the control (95 %)": difference,
+        "": lambda name, one: "the control" if name == CONTROL else verdict(one),
+        "speed": lambda name, _: f"{rates[name]:.2f}×",
+        "memory": lambda _, one: f"{one['step_bytes'] / memory:.2f}×",
+        "width": lambda _, one: str(one["d_model"]),
+        "far": lambda _, one: number(one["by_position"].get(BEYOND), ".1f"),
+        "for": lambda _, one: purpose(one),
+    }
+    if not rates:
+        del columns["speed"]
+    return columns
+
+
+def table(conditions: Conditions, columns: Mapping[str, Column]) -> str:
+    """Return the conditions, the best first."""
     order = sorted(conditions, key=lambda name: conditions[name]["bits_per_character"])
-    titles = ["condition", "bits per character", f"to `{CONTROL}`", "", *costs, "for"]
-    lines = [titles, ["---"] * len(titles), *(row(name, conditions[name], costs) for name in order)]
-    return "\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    rows = [[column(name, conditions[name]) for column in columns.values()] for name in order]
+    return "\n" + "".join(lines([list(columns), ["---"] * len(columns), *rows]))
 
 
-def row(name: str, one: dict[str, Any], costs: dict[str, dict[str, float]]) -> list[str]:
-    """Return the line of one condition."""
-    low, high = one["interval"]
-    verdict = "sees the future" if one["leak_bits"] is not None else one["outcome"]
-    if one["did_not_learn"]:
-        verdict = "did not learn"
-    return [
-        f"`{name}`",
-        f"{one['bits_per_character']:.3f} ({low:.3f} – {high:.3f})",
-        "–" if name == CONTROL else f"{one['difference']:+.3f}",
-        "the control" if name == CONTROL else verdict,
-        *(f"{cost[name]:.2f}×" for cost in costs.values()),
-        PURPOSES.get(one["attention"], "–"),
-    ]
+def lines(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Write rows as Markdown."""
+    for row in rows:
+        yield f"| {' | '.join(row)} |\n"
 
 
-def notes(conditions: dict[str, dict[str, Any]]) -> list[str]:
-    """Say what the words of the table mean, and what must not be believed."""
-    lines = [
-        "*better*, *worse*: p is below 0.05 over seeds and windows, after Holm's correction for all"
-        " conditions; *alike*: it is not, which does not show that they are equal."
-    ]
-    for name, one in conditions.items():
-        for again in one["without_future"][:1]:
-            lines.append(
-                f"`{name}` sees the future. Without one, its perplexity on the same windows is"
-                f" {again['without_future']['perplexity']:.2f} instead of"
-                f" {again['as_trained']['perplexity']:.2f}."
-            )
-    return lines
+def difference(name: str, one: Mapping[str, Any]) -> str:
+    """Return the difference to the control, with its interval."""
+    low, high = one["difference_interval"]
+    return "–" if name == CONTROL else f"{one['difference']:+.3f} ({low:+.3f} to {high:+.3f})"
+
+
+def verdict(one: Mapping[str, Any]) -> str:
+    """Say how a condition compares with the control."""
+    return "did not learn" if one["did_not_learn"] else str(one["outcome"])
+
+
+def purpose(one: Mapping[str, Any]) -> str:
+    """Say what a variant, or another position scheme than the control's, is for."""
+    if one["positions"] in OF_POSITIONS and one["attention"] == CONTROL:
+        return OF_POSITIONS[one["positions"]]
+    return PURPOSES.get(one["attention"], "–")
+
+
+def number(value: float | None, form: str) -> str:
+    """Write a number, or a dash where there is none."""
+    return "–" if value is None else format(value, form)
+
+
+def of_leaking(ledger: Mapping[str, Any], words: Mapping[str, Any] | None) -> Iterator[str]:
+    """Say what a score is worth that was read from the future."""
+    yield LEAKING
+    titles = ["", "mean training perplexity", "mean validation perplexity", "at the end"]
+    titles += ["same windows", "without a future", "leak (bits per token)"]
+    rows = [titles, ["---"] * len(titles)]
+    for kind, result in (("characters", ledger), ("byte pairs", words)):
+        found: Conditions = result["details"]["conditions"] if result else {CONTROL: {}}
+        if "same_windows" not in found[CONTROL]:
+            continue
+        for name in (CONTROL, *(name for name in found if found[name]["leak_bits"] is not None)):
+            one = found[name]
+            numbers = ("mean_training_perplexity", "mean_validation_perplexity", "perplexity")
+            numbers += ("same_windows", "without_future", "leak_bits")
+            rows.append([f"`{name}`, {kind}", *(number(one[key], ".2f") for key in numbers)])
+    yield "".join(lines(rows))
+    coins = ledger["details"]["coins"]
+    late = coins["late_mask"]
+    yield AFTER_LEAKING.format(
+        late=late["bits"], late_alone=late["without_future"], control=coins[CONTROL]["bits"]
+    )
+
+
+def of_encoders(encoder: Mapping[str, Any]) -> str:
+    """Return the second table: encoders, one seed each."""
+    conditions: Conditions = encoder["details"]["conditions"]
+    told = {"command": encoder["command"], "date": encoder["date"], "control": CONTROL}
+    noise = conditions["late_mask"]["difference"]
+    head = ENCODERS.format(budget=encoder["details"]["budget"], noise=noise, **told)
+    columns: dict[str, Column] = {
+        "condition": lambda name, _: f"`{name}`",
+        "bits per masked character": lambda _, one: f"{one['bits_per_character']:.3f}",
+        "to the control (95 % over windows)": difference,
+        "width": lambda _, one: str(one["d_model"]),
+    }
+    return head + table(conditions, columns)
+
+
+def of_rates(rates: Mapping[str, Any], conditions: Conditions) -> str:
+    """Return what some conditions score at other rates."""
+    half, twice = (rates["details"]["rates"][f"times_{factor}"] for factor in ("0_5", "2_0"))
+    rows = [["condition", "half", "as above, mean of the seeds", "twice"], ["---"] * 4]
+    for name in half:
+        bits = (half[name], conditions[name]["bits_per_character"], twice[name])
+        rows.append([f"`{name}`", *(f"{one:.3f}" for one in bits)])
+    return RATES.format(command=rates["command"]) + "".join(lines(rows))
+
+
+def of_nanogpt(result: Mapping[str, Any]) -> str:
+    """Return what we reach with nanoGPT's setting, and with ours."""
+    names = {
+        "published": "its hyperparameters, our code",
+        "tokens": "ours, as many tokens",
+        "seconds": "ours, as many seconds",
+    }
+    details = result["details"]
+    rows = []
+    for name, label in names.items():
+        one = details["runs"][name]
+        low, high = one["interval"]
+        between = f"{low:.3f} – {high:.3f}"
+        told = [label, f"{one['loss']:.3f}", between, f"{one['tokens']:,}"]
+        rows.append([*told, f"{one['training_seconds']:.0f}"])
+    head = NANOGPT.format(published=details["published_loss"], command=result["command"])
+    return head + "".join(lines(rows))
 
 
 def main() -> None:
     """Write the page, or check it."""
-    for path, what in ((RESULT, "ledger"), (SPEED, "speed")):
-        if not path.exists():
-            sys.exit(f"{path.name} is not there yet: run benchmarks/attention_variants.py {what}")
-    result, speed, encoder = (
-        json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
-        for path in (RESULT, SPEED, ENCODER)
+    paths = {name: ROOT / "results" / f"{name}.json" for name in (LEDGER, *MORE)}
+    there = {name: path for name, path in paths.items() if path.exists()}
+    if LEDGER not in there:
+        sys.exit(f"{LEDGER}.json is not there yet: run benchmarks/attention_variants.py ledger")
+    text = page(
+        {name: json.loads(path.read_text(encoding="utf-8")) for name, path in there.items()}
     )
-    text = page(result, speed, encoder)
     if sys.argv[1:] != ["check"]:
         PAGE.write_text(text, encoding="utf-8")
     elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:

@@ -53,7 +53,13 @@ REASONS: dict[str, dict[str, str]] = {
     },
     "a word for all": {"answers/sst2.md": "100 %"},
 }
-PAGES = sorted(str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md"))
+GENERATED = re.compile(r"variants\.md|topics/.*")
+"""Pages that benchmarks/attention_variants.py and docs/variants.py write, numbers included."""
+PAGES = sorted(
+    page
+    for path in DOCS.rglob("*.md")
+    if not GENERATED.fullmatch(page := path.relative_to(DOCS).as_posix())
+)
 
 
 def claims(text: str) -> list[str]:

@@ -14,6 +14,7 @@ MATHEMATICS = runpy.run_path(str(ROOT / "docs" / "mathematics.py"))
 RESULTS = runpy.run_path(str(ROOT / "docs" / "results.py"))
 REFERENCE = runpy.run_path(str(ROOT / "docs" / "reference.py"))
 FIGURES = runpy.run_path(str(ROOT / "docs" / "figures.py"))
+WRAPPING = runpy.run_path(str(ROOT / "docs" / "wrapping.py"))
 
 
 @pytest.mark.parametrize(
@@ -51,6 +52,11 @@ def test_the_results_page_has_every_result() -> None:
     assert set(re.findall(r"\(`(\w+)`\) \|", page)) == names
 
 
+def test_a_large_number_has_no_exponent() -> None:
+    shown = [RESULTS["shown"](value, "milliseconds") for value in (0.0012, 596.4, 3620.7)]
+    assert shown == ["0.0012", "596", "3,621"]
+
+
 def test_the_log_page_is_the_log() -> None:
     log = (ROOT / "LOG.md").read_text(encoding="utf-8")
     page = RESULTS["log_page"](log)
@@ -61,6 +67,17 @@ def test_the_log_page_is_the_log() -> None:
 def test_markers_of_numbers_do_not_reach_the_site() -> None:
     text = "is <!-- result a.value:.1% -->5.0%<!-- /result --> of\n<!-- results -->\n"
     assert RESULTS["on_page_markdown"](text) == "is 5.0% of\n<!-- results -->\n"
+
+
+def test_names_in_code_are_broken_between_words_and_flags_stay_whole() -> None:
+    changed = WRAPPING["on_page_content"]
+    html = "<p>a_b <code>tests/a.py::test_b_c</code></p><pre><code>a_b --lr</code></pre>"
+    assert changed(html) == html.replace(
+        "tests/a.py::test_b_c", "tests/<wbr>a.py::<wbr>test_<wbr>b_<wbr>c"
+    )
+    flag, long = "<code>train --lr &lt;a_b&gt;</code>", f"<code>{'a-' * 20}</code>"
+    assert changed(flag) == ('<code>train <span class="whole">--lr</span> &lt;a_<wbr>b&gt;</code>')
+    assert changed(long) == long
 
 
 def test_the_reference_has_signatures_and_docstrings() -> None:

@@ -33,7 +33,7 @@ from attnlab.data.labelled_text import Example
 ASSIGNMENT = Assignment(
     wanted=["mymodel.py", "classifier.py"],
     points={"2 code": 12, "2 score": 8, "3.1(a)": 8, "3.1(b)": 6, "3 joint": 6, "3.2": 4, "3.3": 6},
-    by_hand="Problem 1, 21 points, and the report: hyper-parameters and analysis.",
+    by_hand="Problem 1, 21 points, and the report: hyperparameters and analysis.",
 )
 MODELS = {
     "2 code": ("BertForSequenceClassification", classifier),

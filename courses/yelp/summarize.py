@@ -19,7 +19,7 @@ from attnlab.cli.course import run_command
 from attnlab.errors import UserError
 from attnlab.runs.directory import Run
 
-HEAD = ("labelled texts", "method", "hyper-parameters", "best validation", "test")
+HEAD = ("labelled texts", "method", "hyperparameters", "best validation", "test")
 
 
 def table(folders: list[Path]) -> str:

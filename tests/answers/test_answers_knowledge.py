@@ -95,3 +95,25 @@ def test_one_head_mostly_takes_one_of_the_two() -> None:
     ratio = np.maximum(a, b) / np.maximum(np.minimum(a, b), 1e-300)
     assert (ratio > 9).mean() == pytest.approx(expected, abs=0.01)
     assert found.deviation(1) == pytest.approx(0.44, abs=5e-3)
+
+
+def test_a_little_noise_leaves_half_the_weight_on_each() -> None:
+    """1(c)i and 1(d)i: the weights of 1(b)ii, with one head and with two, in every draw."""
+    beta, alpha = 10.0, 1e-6
+    found = noisy_heads(n_tokens=N, beta=beta, alpha=alpha, length_variance=0, draws=2_000)
+    expected = {1: math.exp(beta) / (2 * math.exp(beta) + N - 2), 2: 0.5}
+    for heads, weights in ((1, found.one_head), (2, found.two_heads)):
+        assert weights[:, :2] == pytest.approx(expected[heads], abs=0.02)
+    noisier = noisy_heads(n_tokens=N, beta=beta, alpha=1e-4, length_variance=0, draws=40_000)
+    lead = np.log(noisier.one_head[:, 0] / noisier.one_head[:, 1])  # two scores, 2αβ² each
+    assert lead.var() == pytest.approx(2 * 2 * 1e-4 * beta**2, rel=0.05)
+
+
+def test_where_the_first_head_loses_its_key() -> None:
+    """1(d)ii: at z = ln(n − 1)/β, k_a has half of the weight of its head."""
+    z = math.log(N - 1) / 10
+    assert z == pytest.approx(0.29, abs=5e-3)
+    keys = np.eye(N)
+    keys[0] *= z
+    assert weights_of(keys, 10 * np.eye(N)[0])[0] == pytest.approx(0.5)
+    assert weights_of(keys, 10 * np.eye(N)[1])[1] > 0.999  # the second head does not notice

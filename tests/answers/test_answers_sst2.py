@@ -1,6 +1,7 @@
 """*sst2* Q1.1 to Q4.6: what the answers claim of torch and transformers, tried out."""
 
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -178,6 +179,25 @@ def test_sgd_hardly_moves_at_the_rate_of_adamw() -> None:
         after = nn.utils.parameters_to_vector(model.parameters()).detach()
         lengths.append((after - before).norm().item())
     assert 0 < lengths[0] < lengths[1] / 10
+
+
+def test_adagrads_steps_keep_shrinking_and_adamws_do_not() -> None:
+    """Twenty equal gradients of any size: Adagrad divides by their sum, AdamW by their mean."""
+
+    def lengths(kind: type[torch.optim.Optimizer], gradient: float) -> list[float]:
+        weight = nn.Parameter(torch.zeros(1, dtype=torch.float64))
+        optimizer, seen = kind([weight], lr=0.1), [0.0]
+        for _ in range(20):
+            weight.grad = torch.full_like(weight, gradient)
+            optimizer.step()
+            seen.append(weight.item())
+        return [abs(b - a) for a, b in pairwise(seen)]
+
+    for gradient in (1e-3, 1.0, 50.0):
+        assert lengths(torch.optim.Adagrad, gradient) == pytest.approx(
+            [0.1 / n**0.5 for n in range(1, 21)], rel=1e-3
+        )
+        assert lengths(torch.optim.AdamW, gradient) == pytest.approx([0.1] * 20, rel=0.05)
 
 
 def test_the_best_of_many_is_too_high() -> None:

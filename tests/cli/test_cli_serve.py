@@ -17,7 +17,17 @@ from attnlab.cli import serve
 from attnlab.runs.lock import is_held
 
 
-def test_it_says_where_it_is_answers_and_ends_with_one_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "said", "code"),
+    [
+        (signal.SIGINT, "attnlab: stopped by Ctrl-C.\n", 130),
+        (signal.SIGHUP, "", -signal.SIGTERM),  # its terminal was closed
+    ],
+    ids=["ctrl-c", "hang-up"],
+)
+def test_it_says_where_it_is_answers_and_ends_with_one_line(
+    tmp_path: Path, number: signal.Signals, said: str, code: int
+) -> None:
     command = [sys.executable, "-m", "attnlab", "serve", "--port", "0", "--no-open"]
     server = subprocess.Popen(
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -30,16 +40,19 @@ def test_it_says_where_it_is_answers_and_ends_with_one_line(tmp_path: Path) -> N
         assert base.startswith("http://127.0.0.1:")
         with urlopen(f"{base}api/runs") as answer:
             assert json.load(answer) == {"folder": "runs", "runs": [], "problems": []}
-        server.send_signal(signal.SIGINT)
+        server.send_signal(number)
         out, err = server.communicate(timeout=20)
     finally:
         server.kill()
-    assert (ending, out, err) == ("Ctrl-C ends it.\n", "", "attnlab: stopped by Ctrl-C.\n")
-    assert server.returncode == 130
+    assert (ending, out, err) == ("Ctrl-C ends it.\n", "", said)
+    assert server.returncode == code
 
 
 @pytest.mark.slow
-def test_ctrl_c_stops_a_job_that_the_page_has_started_and_it_is_saved(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP], ids=["ctrl-c", "hang-up"])
+def test_the_end_of_the_server_stops_a_job_that_the_page_has_started_and_it_is_saved(
+    tmp_path: Path, number: signal.Signals
+) -> None:
     command = [sys.executable, "-m", "attnlab", "serve", "--port", "0", "--no-open"]
     server = subprocess.Popen(
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -61,7 +74,7 @@ def test_ctrl_c_stops_a_job_that_the_page_has_started_and_it_is_saved(tmp_path: 
         while not (log.exists() and log.read_text().count("\n") > 2):
             assert time.monotonic() < end
             time.sleep(0.1)
-        os.killpg(server.pid, signal.SIGINT)  # as a terminal does, to all that are its own
+        os.killpg(server.pid, number)  # as a terminal does, to all that are its own
         _, err = server.communicate(timeout=60)
     finally:
         server.kill()

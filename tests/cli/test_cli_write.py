@@ -9,6 +9,7 @@ from command_line import Attnlab, flowing
 from knowledge_files import PRETRAIN, TINY, make_world
 
 from attnlab.cli import write as module
+from attnlab.recipes.knowledge.opened import open_model
 from attnlab.recipes.knowledge.write import WritingSession
 from attnlab.recipes.knowledge.write_settings import WriteSettings
 from attnlab.runs.directory import Run
@@ -84,7 +85,8 @@ def test_greedy_texts_are_all_the_same(attnlab: Attnlab) -> None:
 def test_every_piece_is_shown_at_once_and_together_they_are_the_text(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    session, settings = WritingSession(Path("runs/waves")), WriteSettings(tokens=12)
+    session = WritingSession(open_model(Path("runs/waves")))
+    settings = WriteSettings(tokens=12)
     pieces: list[str] = []
     streamed = session.write("the wave", settings, show=pieces.append)
     assert len(pieces) > 5

@@ -6,6 +6,7 @@ import pytest
 
 from attnlab.evaluation.held_out_text import (
     perplexity_of_frequencies,
+    perplexity_of_pairs,
     repeated_lines,
     repeats_warning,
     score_text,
@@ -45,6 +46,16 @@ def test_frequencies_are_counted_with_one_more_and_the_first_token_is_given() ->
     expected = math.exp(-(math.log(4 / 7) + math.log(1 / 7) + math.log(2 / 7)) / 3)
     found = perplexity_of_frequencies(learned, asked, vocab_size=3)
     assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_pairs_are_counted_with_one_more_that_follows_the_frequencies() -> None:
+    learned, asked = [[0, 1, 0, 1, 2]], [[0, 1, 1]]
+    # of 5 tokens and a vocabulary of 3, 1 has 3/8; 0 is followed by 1 twice, 1 once by 0 and by 2
+    expected = math.exp(-(math.log((2 + 3 / 8) / 3) + math.log((0 + 3 / 8) / 3)) / 2)
+    found = perplexity_of_pairs(learned, asked, vocab_size=3)
+    assert found == pytest.approx(expected, rel=1e-12)
+    every = [perplexity_of_pairs(learned, [[1, token]], vocab_size=3) for token in range(3)]
+    assert sum(1 / one for one in every) == pytest.approx(1, rel=1e-12), "shares sum to 1"
 
 
 def test_only_a_perplexity_of_text_has_a_sentence() -> None:

@@ -7,6 +7,7 @@ from attnlab.attention.settings import AttentionSettings
 from attnlab.errors import UserError
 from attnlab.models.gpt import GPT
 from attnlab.models.reading import (
+    asymmetry_of_scores,
     give_room,
     losses_without_future,
     token_losses,
@@ -50,6 +51,17 @@ def test_a_late_mask_reads_the_future_that_is_there() -> None:
     change = (losses_without_future(model, TOKENS) - token_losses(model, TOKENS)).abs()
     assert change[:, :-1].min() > 1e-4
     assert change[:, -1].max() < 1e-12, "the last token has no future either way"
+
+
+@torch.no_grad()
+def test_scores_of_one_projection_for_query_and_key_have_no_direction() -> None:
+    shared = AttentionSettings("shared_projection", {"share": "qk"}, positions="learned")
+    torch.manual_seed(0)
+    model = GPT(11, 7, d_model=12, n_heads=2, n_layers=2, attention=shared, dropout=0.0)
+    tokens = TOKENS[:1, :7]
+    assert asymmetry_of_scores(model.double().eval(), tokens) == pytest.approx(0, abs=1e-12)
+    assert asymmetry_of_scores(gpt(), tokens) > 0.1
+    assert asymmetry_of_scores(gpt("linear"), tokens) is None
 
 
 def test_learned_positions_go_on_with_rows_as_they_began() -> None:

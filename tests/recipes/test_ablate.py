@@ -113,7 +113,13 @@ def test_what_is_examined_of_a_model_is_that_of_its_run(study: Study) -> None:
         # the same windows but for a shorter one at the end
         assert mean == pytest.approx(run.record["scores"]["held_out_text"]["loss"], rel=0.02)
         assert found["step_bytes"] > 4 * found["parameters"]
-        assert 0 < len(found["sample"]) <= 200
+        assert 0 < len(found["sample"]) <= 16, (
+            "past its training, it would show untrained positions"
+        )
+        assert (
+            1 < found["counting_pairs"] < run.record["scores"]["held_out_text"]["baseline"]["value"]
+        )
+        assert ("asymmetry_of_scores" in found) == (not name.startswith("aft"))
         assert found["faults"]["words"] >= 0
         assert ("weight_on_itself" in found) == (not name.startswith("aft"))
 
@@ -122,15 +128,18 @@ def test_only_a_model_that_leaks_reads_again_without_a_future(study: Study) -> N
     for name in study.runs:
         found, leaks = examined(study, name), name.startswith("late_mask")
         assert (Run.open(study.path / name).record["leak"]["largest_change"] != 0) == leaks
+        assert (found["leak"]["largest_change"] != 0) == leaks
+        assert found["leak"]["cuts"] == found["leak"]["possible_cuts"] == 15
         assert ("without_future" in found) == leaks
-    again = examined(study, "late_mask-seed-0")["without_future"]
-    losses = [again[how]["loss"] for how in ("as_trained", "without_future")]
-    assert abs(losses[0] - losses[1]) > 1e-6
-    rows = Run.open(study.path / "late_mask-seed-0").predictions("held_out_text")
-    some = rows[: again["windows"]]
-    if all(row["tokens"] == 16 for row in some):
-        expected = BITS_PER_CHARACTER.score(some)
-        assert again["as_trained"][BITS_PER_CHARACTER.name] == pytest.approx(expected, rel=1e-5)
+        trained = found["as_trained"]
+        rows = Run.open(study.path / name).predictions("held_out_text")[: trained["windows"]]
+        assert all(row["tokens"] == 16 for row in rows)
+        expected = BITS_PER_CHARACTER.score(rows)
+        assert trained[BITS_PER_CHARACTER.name] == pytest.approx(expected, rel=1e-5)
+        low, high = trained["interval"]
+        assert low < trained["perplexity"] < high
+    found = examined(study, "late_mask-seed-0")
+    assert abs(found["as_trained"]["loss"] - found["without_future"]["loss"]) > 1e-6
 
 
 def test_the_same_command_goes_on_and_no_number_changes(
@@ -209,6 +218,8 @@ def test_a_topic_is_reported_from_a_larger_study(study: Study, tmp_path: Path) -
     assert text.startswith("# What if the future is masked after the softmax?")
     assert "| late_mask | 2 |" in text
     assert "| dot_product-none |" not in text, "it belongs to no condition of this topic"
+    assert "late_mask, on the same windows: perplexity" in text
+    assert "dot_product has" in text
     with pytest.raises(UserError, match=r"has no runs of shared_projection:share=kv, .*--topic"):
         report_on_topic(study.path, "sharing")
     with pytest.raises(UserError, match="is not a study of attnlab attention ablate"):
@@ -328,6 +339,10 @@ def test_what_a_new_machine_measures_first_is_not_counted(
         ({"attention": "cosine"}, r"base.model.attention = cosine .* the control is dot_product"),
         ({"conditions": ("x/own.py:A", "y/own.py:A")}, "would both be called own.py-A"),
         ({"corpus": ""}, "give a text to learn from"),
+        (
+            {"topics": ("positions",), "positions": "rotary"},
+            "positions = rotary: the topic positions compares with learned positions",
+        ),
     ],
 )
 def test_what_cannot_be_compared_is_refused_before_there_is_a_folder(
@@ -337,6 +352,9 @@ def test_what_cannot_be_compared_is_refused_before_there_is_a_folder(
     base = settings.base
     if "length" in change:
         base = replace(base, training=replace(base.training, length=str(change.pop("length"))))
+    if "positions" in change:
+        own = AttentionSettings(positions=str(change.pop("positions")))
+        base = replace(base, model=replace(base.model, attention=own))
     if "attention" in change:
         own = AttentionSettings(str(change.pop("attention")))
         base = replace(base, model=replace(base.model, attention=own))

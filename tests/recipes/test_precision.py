@@ -16,6 +16,7 @@ from attnlab.models.sizes import ModelSettings
 from attnlab.recipes.classify.settings import ClassifySettings, PredictSettings
 from attnlab.recipes.jobs import find_job
 from attnlab.recipes.knowledge.ask import QASession
+from attnlab.recipes.knowledge.opened import open_model
 from attnlab.recipes.knowledge.settings import EvaluateSettings, PretrainSettings
 from attnlab.recipes.knowledge.world import write_world
 from attnlab.runs.directory import Run, RunPlace
@@ -133,7 +134,7 @@ def test_a_reader_is_evaluated_and_asked_as_it_was_trained(
         row["confidence"] for row in run.predictions("test")
     ]
     fast_path.use(5)
-    session = QASession(run.path, samples=1)
+    session = QASession(open_model(run.path), samples=1)
     assert session.hardware.precision == precision
     assert fast_path._fused_from == 77
     row = run.predictions("test")[0]

@@ -16,6 +16,7 @@ from attnlab.models.sizes import NGramTableSize
 from attnlab.recipes.jobs import find_job
 from attnlab.recipes.knowledge.ask import QASession
 from attnlab.recipes.knowledge.corpus_reader import CorpusReader, learn_to_read, need_corpus_reader
+from attnlab.recipes.knowledge.opened import open_model
 from attnlab.recipes.knowledge.settings import (
     RECIPES,
     EvaluateSettings,
@@ -195,5 +196,5 @@ def test_answers_are_judged_by_all_signals_and_the_reason_names_the_reader(run: 
     assert {"reader_answer", "reader_probability", "known_ngrams", "agreement"} <= row.keys()
     unseen = run.predictions("unseen")
     assert {row["reader_answer"] for row in unseen} == {None}
-    answer = QASession(run.path, samples=2).answer(row["input"])
+    answer = QASession(open_model(run.path), samples=2).answer(row["input"])
     assert f"a reader picks {row['reader_answer']} from the corpus" in answer.reason

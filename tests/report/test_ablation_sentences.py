@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,36 +27,45 @@ TOPIC = Topic(
 )
 
 
-def entry(name: str, difference: float, p: float) -> Entry:
+def entry(name: str, difference: float, p: float, *, within: float = 1.0, **examined: Any) -> Entry:
     bits = Condition(name, (), (2.0 + difference,), 2.0 + difference, Interval(1.0, 3.0), None)
-    pair = Pair("dot_product", name, difference, Interval(-1, 1), p, p, "paired", "")
-    return Entry(name, (), bits, pair, ())
+    pair = Pair("dot_product", name, difference, Interval(-within, within), p, p, "paired", "")
+    return Entry(name, (), bits, pair, (examined,) if examined else ())
 
 
-def found(*others: Entry) -> Ablation:
-    control = Entry("dot_product", (), entry("dot_product", 0.0, 1.0).bits, None, ())
+def found(*others: Entry, **examined: Any) -> Ablation:
+    control = replace(entry("dot_product", 0.0, 1.0, **examined), pair=None)
     conditions = tuple(one.bits for one in (control, *others))
     comparison = Comparison({}, 0, BITS_PER_CHARACTER, conditions, (), ())
     return Ablation(control, others, comparison, coins={}, costs={})
 
 
+def said(topic: Topic, ablation: Ablation) -> list[str]:
+    first, *others = sentences.interpretation(topic, ablation)
+    assert first.startswith("Fewest bits per character without seeing the future: ")
+    return others
+
+
 @pytest.mark.parametrize(
-    ("difference", "p", "outcome"),
-    [(0.2, 0.001, "worse"), (-0.2, 0.001, "better"), (0.2, 0.3, "alike"), (-0.2, 0.3, "alike")],
+    ("difference", "p", "within", "outcome"),
+    [
+        (0.2, 0.001, 1.0, "worse"),
+        (-0.2, 0.001, 1.0, "better"),
+        (0.2, 0.3, 1.0, "undecided"),
+        (-0.01, 0.3, 0.021, "undecided"),
+        (0.01, 0.3, 0.02, "alike"),
+    ],
 )
-def test_an_outcome_needs_a_difference_that_is_no_chance(
-    difference: float, p: float, outcome: str
+def test_an_outcome_needs_evidence_and_so_does_likeness(
+    difference: float, p: float, within: float, outcome: str
 ) -> None:
-    assert entry("cosine", difference, p).outcome == outcome
+    assert entry("cosine", difference, p, within=within).outcome == outcome
 
 
 def test_what_came_out_as_expected_is_followed_by_its_reading() -> None:
-    lines = list(
-        sentences.interpretation(TOPIC, found(entry("cosine", 0.1, 0.5), entry("hard", 0.3, 0.01)))
-    )
-    assert lines == [
-        "cosine: alike, as expected, though that does not show that they are equal: the difference"
-        " may lie anywhere from -1.000 to +1.000 bits per character. Reading: It is as sharp.",
+    alike = entry("cosine", 0.01, 0.5, within=0.02)
+    assert said(TOPIC, found(alike, entry("hard", 0.3, 0.01))) == [
+        "cosine: alike, as expected. Reading: It is as sharp.",
         "hard: worse, as expected. Reading: It is not.",
         "Reading: Sharpness matters.",
     ]
@@ -63,19 +73,68 @@ def test_what_came_out_as_expected_is_followed_by_its_reading() -> None:
 
 def test_a_result_that_was_not_expected_has_no_reading() -> None:
     """The bug to guard against: a reason that is printed whatever came out."""
-    lines = list(
-        sentences.interpretation(
-            TOPIC, found(entry("cosine", -0.1, 0.01), entry("hard", 0.3, 0.01))
-        )
-    )
+    lines = said(TOPIC, found(entry("cosine", -0.1, 0.01), entry("hard", 0.3, 0.01)))
     assert lines[0].startswith("cosine: better, not alike as expected.")
     assert "Reading" not in lines[0]
     assert "Reading: Sharpness matters." not in lines
     assert "the hypothesis as a whole is not supported" in lines[-1]
 
 
+def test_a_difference_that_is_not_found_is_not_likeness() -> None:
+    """The bug to guard against: few seeds, no significance, and so "alike, as expected"."""
+    lines = said(TOPIC, found(entry("cosine", 0.1, 0.5), entry("hard", 0.3, 0.01)))
+    assert lines[0] == "cosine: undecided; alike was expected: It is as sharp."
+    assert "not supported" in lines[-1]
+
+
+@pytest.mark.parametrize(
+    ("own", "asymmetry", "reason"),
+    [
+        (0.4, 0.0, "Reading: Symmetric."),
+        (0.1, 0.0, "the reason is not shown by weight on itself: Symmetric."),
+        (0.1, 0.5, "the reason is not shown by symmetric scores and weight on itself: Symmetric."),
+    ],
+)
+def test_a_reason_needs_what_it_points_to(own: float, asymmetry: float, reason: str) -> None:
+    shown_by = ("symmetric_scores", "weight_on_itself")
+    topic = replace(TOPIC, expectations=(Expectation("hard", "worse", "Symmetric.", shown_by),))
+    hard = entry("hard", 0.3, 0.01, weight_on_itself=own, asymmetry_of_scores=asymmetry)
+    lines = said(topic, found(hard, weight_on_itself=0.2))
+    assert reason in lines[0]
+    assert (lines[-1] == "Reading: Sharpness matters.") == ("Reading" in reason)
+
+
+def test_a_leak_is_told_with_what_is_left_and_what_the_control_has() -> None:
+    leak = {"largest_change": 0.5, "bits": 2.0}
+    scores = {"as_trained": {"perplexity": 3.0}, "without_future": {"perplexity": 9.0}}
+    leaking = entry("late_mask", -0.9, 0.01, leak=leak, **scores)
+    shown_by = ("without_future",)
+    topic = replace(TOPIC, expectations=(Expectation("late_mask", "better", "Leak.", shown_by),))
+    ablation = found(leaking, as_trained={"perplexity": 5.0})
+    assert leaking.leak_bits == 2.0
+    assert said(topic, ablation)[:2] == [
+        "late_mask: better, as expected, but the reason is not shown by without future: Leak.",
+        "late_mask, on the same windows: perplexity 3.00 with the future, 9.00 without it;"
+        " dot_product has 5.00.",
+    ]
+
+
+def test_a_number_that_a_model_does_not_have_is_left_out() -> None:
+    assert (
+        entry("linear", 0, 1, asymmetry_of_scores=None).mean_examined("asymmetry_of_scores") is None
+    )
+
+
+def test_memory_is_weighed_against_bits() -> None:
+    cheap = entry("hard", 0.3, 0.01, step_bytes=2e6)
+    lines = said(TOPIC, found(cheap, step_bytes=4e6))
+    assert lines[0] == (
+        "hard: +0.300 bits per character for 0.50 times the memory of a training step."
+    )
+
+
 def test_a_condition_without_a_finished_run_supports_nothing() -> None:
-    lines = list(sentences.interpretation(TOPIC, found(entry("cosine", 0.1, 0.5))))
+    lines = said(TOPIC, found(entry("cosine", 0.1, 0.5)))
     assert "hard: no run is finished yet." in lines
     assert "not supported" in lines[-1]
 
@@ -86,7 +145,7 @@ def test_the_setup_says_what_is_compared_with_what() -> None:
 
 def test_reading_beyond_the_training_length_is_judged_by_the_last_stretch(tmp_path: Path) -> None:
     run = Run.begin("x", {"objective": {"options": {"block": 10}}}, RunPlace(tmp_path, "x"))
-    for loss, said in (
+    for loss, words in (
         (math.log(5.4), "cosine, trained on 10 tokens, reads on: perplexity 5.00 at positions 6"),
         (math.log(9.0), "fails beyond: perplexity 5.00 at positions 6 to 10, 9.00 at 16 to 20"),
     ):
@@ -95,7 +154,9 @@ def test_reading_beyond_the_training_length_is_judged_by_the_last_stretch(tmp_pa
             {"first": 5 * i + 1, "last": 5 * i + 5, "loss": value} for i, value in enumerate(losses)
         ]
         read = replace(entry("cosine", 0, 1), runs=(run,), examined=({"by_position": parts},))
-        assert said in sentences.reading_on(read)
+        assert words in sentences.reading_on(read)
+        assert words.partition(":")[0].endswith(str(sentences.beyond(read)))
+    assert sentences.beyond(entry("cosine", 0, 1)) is None
 
 
 def test_smoothing_is_the_perplexity_of_the_last_few_losses() -> None:

@@ -48,6 +48,11 @@ def page_of(
     assert [one for one in errors if f"status of {refused} " not in one] == []
 
 
+def obstacles_on(page: Page) -> list[str]:
+    """Return what keeps somebody from using the page: what axe finds, or too much width."""
+    return serious_findings(page) + ["it is too wide"] * is_too_wide(page)
+
+
 def serious_findings(page: Page) -> list[str]:
     """Return what axe finds that keeps somebody from using the page."""
     found = Axe().run(page).response["violations"]

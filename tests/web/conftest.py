@@ -1,10 +1,13 @@
 """What the tests of the page share: a folder of runs, and clients that ask about it."""
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from browsers import NARROW, WIDE, chromium, page_of
 from fastapi.testclient import TestClient
+from playwright.sync_api import Browser, Page
 from served import TOKEN, client_of, write_runs
 from trained import write_models
 
@@ -42,3 +45,21 @@ def client(root: Path) -> TestClient:
 def stranger(root: Path) -> TestClient:
     """Return a client of a server that others can reach, without the token."""
     return client_of(WebSettings(runs=root, host="0.0.0.0", token=TOKEN))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Return a browser; while it is there, no test can run an event loop of its own."""
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(
+    params=[(WIDE, False), (WIDE, True), (NARROW, False), (NARROW, True)],
+    ids=["wide-light", "wide-dark", "narrow-light", "narrow-dark"],
+)
+def any_page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """Return an empty page of each size, in light and dark."""
+    size, dark = request.param
+    with page_of(browser, size, dark=dark) as page:
+        yield page

@@ -5,15 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browsers import (
-    NARROW,
-    WIDE,
-    chromium,
-    is_too_wide,
-    needs_browser,
-    page_of,
-    serious_findings,
-)
+from browsers import needs_browser, obstacles_on, page_of, serious_findings
 from playwright.sync_api import Browser, Page, Route, expect
 from served import serving, stopped_coins
 
@@ -36,12 +28,6 @@ SMALL = {
     "training.threads": "1",
     "training.evaluate_every": "0",
 }
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
-        yield started
 
 
 @pytest.fixture
@@ -99,7 +85,7 @@ def test_the_demo_is_started_stopped_and_gone_on_with_from_the_page(
         page.get_by_role("button", name="Resume").click()
         state(page, "finished", seconds=120)
         assert Run.open(server.runs / "demo" / "recall").metrics()[-1]["step"] == STEPS
-        page.get_by_role("link", name="Its page among the runs").click()
+        page.get_by_role("link", name="Open its page in Runs").click()
         expect(page.get_by_role("region", name="Cells")).to_contain_text("recall")
 
 
@@ -120,6 +106,24 @@ def test_what_is_wrong_stands_next_to_its_field(browser: Browser, server: WebSet
         expect(reason).to_be_hidden()
         assert serious_findings(page) == []
         assert not (server.runs / ".web").exists()
+
+
+def test_a_name_that_cannot_be_is_marked(browser: Browser, server: WebSettings) -> None:
+    with page_of(browser, refused=422) as page:
+        go(page, server, "#/jobs?job=attention-coins")
+        name = page.get_by_label("Name of the run")
+        name.fill("a/b")
+        page.get_by_role("button", name="Start").click()
+        expect(page.get_by_role("alert")).to_have_text("Change the marked setting.")
+        expect(name).to_be_focused()
+        expect(name).to_have_attribute("aria-invalid", "true")
+        reason = page.locator("#run-name-error")
+        expect(reason).to_contain_text("It must be a plain folder name")
+        name.fill("ab")
+        page.get_by_label("flips").fill("3")
+        page.get_by_role("button", name="Start").click()
+        expect(page.get_by_label("flips")).to_be_focused()
+        expect(reason).to_be_hidden()
 
 
 def test_options_that_are_no_json_are_told_without_asking_the_server(
@@ -166,24 +170,17 @@ def test_an_unfinished_run_goes_on_from_its_own_page(browser: Browser, server: W
 
 
 @pytest.mark.usefixtures("waiting")
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
-def test_jobs_can_be_used_by_everyone(
-    browser: Browser, server: WebSettings, size: tuple[int, int], dark: bool
-) -> None:
-    with page_of(browser, size, dark=dark) as page:
-        go(page, server, "#/jobs?job=attention-coins")
-        page.get_by_label("Name of the run").fill("coins")
-        page.get_by_role("button", name="Start").click()
-        state(page, "running")
-        assert serious_findings(page) == []
-        assert not is_too_wide(page)
-        go(page, server, "#/jobs?job=classify-compare")
-        expect(page.locator("[id='setting-models']")).to_be_visible()
-        for section in page.locator("details:not([open]) summary").all()[::-1]:
-            section.click()
-        assert serious_findings(page) == []
-        assert not is_too_wide(page)
+def test_jobs_can_be_used_by_everyone(any_page: Page, server: WebSettings) -> None:
+    go(any_page, server, "#/jobs?job=attention-coins")
+    any_page.get_by_label("Name of the run").fill("coins")
+    any_page.get_by_role("button", name="Start").click()
+    state(any_page, "running")
+    assert obstacles_on(any_page) == []
+    go(any_page, server, "#/jobs?job=classify-compare")
+    expect(any_page.locator("[id='setting-models']")).to_be_visible()
+    for section in any_page.locator("details:not([open]) summary").all()[::-1]:
+        section.click()
+    assert obstacles_on(any_page) == []
 
 
 def test_a_job_of_another_server_is_a_sentence(browser: Browser, server: WebSettings) -> None:

@@ -7,33 +7,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from browsers import (
-    NARROW,
-    WIDE,
-    chromium,
-    is_too_wide,
-    needs_browser,
-    page_of,
-    serious_findings,
-)
+from browsers import is_too_wide, needs_browser, obstacles_on, page_of, serious_findings
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 from served import serving
 from trained import write_classifier, write_models
 
 from attnlab.recipes.attention.look_at_text import LookingSession
 from attnlab.recipes.classify.explain_text import ExplainingSession
+from attnlab.web.models import load
 from attnlab.web.settings import WebSettings
 
 pytestmark = [pytest.mark.slow, needs_browser]
 QUESTION = "Where was she born? <b>&"
 REVIEW = "the food was superb and we came back"
 LONG = 512
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +47,7 @@ def classify(page: Page, server: WebSettings, text: str = REVIEW, run: str = "be
 
 
 def matrix(run: Path, layer: int, head: int, *, text: str = QUESTION) -> np.ndarray:
-    session = LookingSession(run)
+    session = LookingSession(load(run))
     size = len(session.read(text).tokens)
     found = session.matrix(text, layer=layer, head=head, what="weights")
     return np.frombuffer(found, "<f4").reshape(size, size)
@@ -75,23 +62,18 @@ def shares(page: Page) -> list[float]:
     return [float(cell.get_attribute("value") or "nan") for cell in cells.all()]
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
-def test_both_views_can_be_used_by_everyone(
-    browser: Browser, server: WebSettings, size: tuple[int, int], dark: bool
-) -> None:
-    with page_of(browser, size, dark=dark) as page:
-        look(page, server)
-        expect(page.get_by_text("Leak meter: nothing before a change feels it")).to_be_visible()
-        for drawing in ("heat", "arcs"):
-            page.get_by_label("Drawing").select_option(drawing)
-            page.wait_for_load_state("networkidle")
-            assert serious_findings(page) == []
-            assert not is_too_wide(page)
-        classify(page, server)
-        page.get_by_text("All numbers").click()
-        assert serious_findings(page) == []
-        assert not is_too_wide(page)
+def test_both_views_can_be_used_by_everyone(any_page: Page, server: WebSettings) -> None:
+    look(any_page, server)
+    expect(
+        any_page.get_by_text("Leak meter: no leak; nothing before a change feels it")
+    ).to_be_visible()
+    for drawing in ("heat", "arcs"):
+        any_page.get_by_label("Drawing").select_option(drawing)
+        any_page.wait_for_load_state("networkidle")
+        assert obstacles_on(any_page) == []
+    classify(any_page, server)
+    any_page.get_by_text("All numbers").click()
+    assert obstacles_on(any_page) == []
 
 
 def test_the_top_keys_of_a_token_are_the_models_own(browser: Browser, server: WebSettings) -> None:
@@ -290,5 +272,5 @@ def test_what_a_user_types_is_text(browser: Browser, server: WebSettings) -> Non
     with page_of(browser) as page:
         classify(page, server, "<img src=x> fine")
         look(page, server, text="<img src=x>")
-        expect(page.get_by_text("Leak meter: nothing")).to_be_visible()
+        expect(page.get_by_text("Leak meter: no leak")).to_be_visible()
         assert page.locator("main img").count() == 0

@@ -4,14 +4,16 @@ import asyncio
 import json
 import shutil
 import threading
+import time
 from collections.abc import Callable
+from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 from httpx import Response
-from served import TOKEN, writing_client
+from served import TOKEN, serving, writing_client
 from trained import write_gpt
 
 import my_attention
@@ -21,8 +23,10 @@ from attnlab.errors import UserError
 from attnlab.recipes.knowledge.write_settings import WriteSettings
 from attnlab.runs.directory import Run
 from attnlab.web import write as writing
-from attnlab.web.models import Models, SessionKind
+from attnlab.web.models import Models
+from attnlab.web.safety import TOKEN_HEADER
 from attnlab.web.settings import WebSettings
+from attnlab.web.write import Work
 from commands_here import attnlab_in
 
 pytestmark = pytest.mark.precision
@@ -82,6 +86,9 @@ class TestAsk:
     ) -> None:
         wanted = printed(trained, "ask", "gpt", asked)
         found = ask(client, asked)
+        reason = wanted.pop("reason")
+        assert "--held-out 0.1" in reason
+        assert found["reason"] == reason.replace("--held-out", "held_out")
         assert {key: found[key] for key in wanted} == wanted
 
     def test_the_corpus_says_what_it_has_about_the_person(
@@ -220,6 +227,9 @@ def test_a_run_of_a_users_own_code_is_asked_as_long_as_the_code_is_the_same(
     assert "has changed since own was trained with it" in refused
 
 
+PIECE = b"event: piece\n"
+
+
 class EndlessSession:
     """Writes until it is told to stop."""
 
@@ -241,10 +251,10 @@ class EndlessSession:
 def pieces_of(
     session: EndlessSession, monkeypatch: pytest.MonkeyPatch, trained: Path, most: int
 ) -> list[str]:
-    monkeypatch.setattr(SessionKind, "open", lambda *_: session)
+    monkeypatch.setattr(Models, "_opened", lambda *_: session)
 
     async def listen() -> list[str]:
-        work = writing.Work("The", WriteSettings())
+        work = Work("The", WriteSettings())
         stream, found = writing.pieces(Models(), trained / "gpt", work), []
         async for piece in stream:
             found.append(piece)
@@ -265,6 +275,87 @@ def test_whoever_stops_listening_stops_the_writing(
     found = pieces_of(session, monkeypatch, trained, most=5)
     assert found[0].startswith("event: begin")
     assert session.is_over.wait(5)
+
+
+def post(settings: WebSettings) -> tuple[HTTPConnection, HTTPResponse]:
+    """Begin to read what a model writes, as the page does."""
+    connection = HTTPConnection("127.0.0.1", settings.port, timeout=20)
+    origin = f"http://127.0.0.1:{settings.port}"
+    headers = {"Origin": origin, TOKEN_HEADER: TOKEN, "Content-Type": "application/json"}
+    body = json.dumps({"run": "gpt", "prompt": "The"})
+    connection.request("POST", "/api/write", body, headers)
+    return connection, connection.getresponse()
+
+
+def read_until(response: HTTPResponse, line: bytes) -> None:
+    while (read := response.readline()) != line:
+        assert read, "the stream has ended"
+
+
+def leave(connection: HTTPConnection, response: HTTPResponse) -> None:
+    response.close()
+    connection.close()
+
+
+def endless_sessions(monkeypatch: pytest.MonkeyPatch) -> list[EndlessSession]:
+    """Let every model write without end; return those that are opened from now on."""
+    opened: list[EndlessSession] = []
+
+    def open_another(*_: object) -> EndlessSession:
+        opened.append(EndlessSession())
+        return opened[-1]
+
+    monkeypatch.setattr(Models, "_opened", open_another)
+    return opened
+
+
+def test_a_reader_who_leaves_frees_the_model_for_the_next(
+    monkeypatch: pytest.MonkeyPatch, trained: Path
+) -> None:
+    opened = endless_sessions(monkeypatch)
+    with serving(trained) as settings:
+        for _ in range(2):
+            connection, response = post(settings)
+            read_until(response, PIECE)  # before one, it may be stopped without having written
+            leave(connection, response)
+            assert opened[-1].is_over.wait(20)
+    assert len(opened) == 2
+
+
+def test_a_reader_who_leaves_before_its_turn_loads_no_model(
+    monkeypatch: pytest.MonkeyPatch, trained: Path
+) -> None:
+    opened = endless_sessions(monkeypatch)
+    with serving(trained) as settings:
+        first = post(settings)
+        read_until(first[1], PIECE)
+        leave(*post(settings))
+        time.sleep(0.5)  # until the server has noticed
+        leave(*first)
+        last = post(settings)
+        read_until(last[1], PIECE)
+        leave(*last)
+        assert all(session.is_over.wait(20) for session in opened)
+    assert len(opened) == 2
+
+
+def test_a_writer_that_is_cancelled_ends_its_stream(
+    monkeypatch: pytest.MonkeyPatch, trained: Path
+) -> None:
+    opened = endless_sessions(monkeypatch)
+
+    async def listen() -> list[str]:
+        found = []
+        async for piece in writing.pieces(Models(), trained / "gpt", Work("The", WriteSettings())):
+            found.append(piece)
+            for task in writing._at_work if piece.startswith("event: piece") else ():
+                task.cancel()
+        return found
+
+    found = asyncio.run(asyncio.wait_for(listen(), 20))
+    assert found[0].startswith("event: begin")
+    assert not any(piece.startswith("event: problem") for piece in found)
+    assert opened[0].is_over.wait(20)
 
 
 def test_a_mistake_while_writing_ends_the_stream_in_words(

@@ -16,7 +16,7 @@ from trained import write_classifier, write_gpt
 from attnlab.attention.settings import AttentionSettings
 from attnlab.models.head_summaries import THUMBNAIL
 from attnlab.recipes.attention.text_readers import MOST_TOKENS
-from attnlab.recipes.knowledge.write import WritingSession
+from attnlab.recipes.knowledge.opened import open_model
 from attnlab.training.inference import inference
 from attnlab.web.attention import LONGEST_TEXT
 from attnlab.web.settings import WebSettings
@@ -56,7 +56,7 @@ def sentence(response: Response) -> str:
 def test_a_gpt_shows_every_head_with_the_models_own_weights(
     client: TestClient, trained: Path
 ) -> None:
-    session = WritingSession(trained / "gpt")
+    session = open_model(trained / "gpt")
     ids = session.lm.tokenizer.encode(TEXT)
     with inference(session.lm.model, session.hardware):
         expected = session.lm.model.attention_weights(torch.tensor([ids]))
@@ -106,6 +106,19 @@ def test_a_model_that_leaks_is_called_so(tmp_path: Path) -> None:
     found = ask(writing(tmp_path / "runs"), "leak", run="late").json()
     assert found["found"]
     assert "changes by" in found["sentence"]
+
+
+def test_a_classifier_reads_on_where_the_figure_ends_and_the_page_says_so(tmp_path: Path) -> None:
+    write_classifier(tmp_path / "runs", "long", max_len=MOST_TOKENS + 100)
+    client = writing(tmp_path / "runs")
+    for words, is_cut in ((MOST_TOKENS - 2, False), (MOST_TOKENS - 1, True)):  # [CLS] and [SEP]
+        text = "food " * words
+        data = ask(client, "overview", run="long", text=text).json()
+        assert len(data["tokens"]) == MOST_TOKENS
+        assert data["is_cut"] is is_cut
+        answer = client.post("/api/classify", json={"run": "long", "text": text}).json()
+        assert len(answer["tokens"]) == words + 2
+        assert not answer["is_cut"]
 
 
 def test_thumbnails_are_small_however_long_the_text_is(client: TestClient) -> None:

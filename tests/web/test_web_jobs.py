@@ -162,11 +162,13 @@ def test_how_a_process_ended_is_a_state(ended: Ended, state: str, client: TestCl
 
 
 def test_a_job_that_fails_says_why(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    argv = [sys.executable, "-c", "print('there is no <b>corpus</b>'); raise SystemExit(2)"]
+    said = "there is no <b>corpus</b>: give --dev, or --dev-share above 0."
+    argv = [sys.executable, "-c", f"print({said!r}); raise SystemExit(2)"]
     monkeypatch.setattr(jobs_here, "command_of", lambda *_: argv)
     post(client, "start", **COINS, name="coins")
     until(lambda: listed(client)["coins"]["state"] == "failed")
-    assert listed(client)["coins"]["said"] == "there is no <b>corpus</b>"
+    in_words = "there is no <b>corpus</b>: give dev, or dev_share above 0."
+    assert listed(client)["coins"]["said"] == in_words
 
 
 def test_the_latest_jobs_are_remembered(
@@ -202,7 +204,9 @@ def test_settings_that_cannot_be_start_nothing(
 def test_a_name_that_leads_elsewhere_starts_nothing(
     client: TestClient, root: Path, name: str
 ) -> None:
-    assert "must be a plain folder name" in told(post(client, "start", **COINS, name=name), 400)
+    refused = post(client, "start", **COINS, name=name)
+    assert told(refused, 422).startswith("name ")
+    assert "must be a plain folder name" in refused.json()["fields"]["run-name"]
     assert not (root / ".web").exists()
     assert not (root.parent / "out").exists()
 
@@ -232,6 +236,7 @@ def test_a_run_of_other_settings_or_of_nobody_is_refused(client: TestClient, roo
     pretrain = {"job": "knowledge-pretrain", "values": {}}
     other = told(post(client, "start", **pretrain, name="stopped"), 400)
     assert "exists with other settings" in other
+    assert "Choose another name, or delete that folder" in other
     assert "exists with other settings" in told(post(client, "start", **COINS, name="study"), 400)
     assert "there is no run 'coins'" in told(post(client, "resume", name="coins"), 404)
     assert not (root / ".web").exists()

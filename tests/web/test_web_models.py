@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,27 @@ from attnlab.errors import NotFoundError, UserError
 from attnlab.runs.directory import Run
 from attnlab.runs.model_kind import CLASSIFIER, LANGUAGE_MODEL, need_model
 from attnlab.web import models as held
-from attnlab.web.models import ASK, CLASSIFY, WRITE, Models, SessionKind
+from attnlab.web.models import ASK, CLASSIFY, LOOK, WRITE, Models, NobodyWaits, SessionKind
 from attnlab.web.settings import WebSettings
 
 
 def ask(models: Models, kind: SessionKind, path: Path, compute: Any = id, **given: Any) -> Any:
     return asyncio.run(models.answer(kind, path, compute, **given))
+
+
+def watch_loading(
+    monkeypatch: pytest.MonkeyPatch, look: Callable[[], object] = lambda: None
+) -> list[str]:
+    """Return the runs whose models are loaded from now on; ``look`` is called before each."""
+    loaded, load = list[str](), held.load
+
+    def watched(path: Path) -> Any:
+        loaded.append(path.name)
+        look()
+        return load(path)
+
+    monkeypatch.setattr(held, "load", watched)
+    return loaded
 
 
 def test_a_session_of_each_kind_answers(trained: Path) -> None:
@@ -37,20 +53,35 @@ def test_a_session_of_each_kind_answers(trained: Path) -> None:
 def test_one_model_is_in_memory_at_a_time_and_the_same_one_is_not_loaded_again(
     trained: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened, held_while_opening = [], []
-    models = Models()
-    original = SessionKind.open
-
-    def watched(self: SessionKind, path: Path) -> Any:
-        opened.append(path.name)
-        held_while_opening.append(models._held)
-        return original(self, path)
-
-    monkeypatch.setattr(SessionKind, "open", watched)
+    models, held_while_loading = Models(), []
+    loaded = watch_loading(
+        monkeypatch, lambda: held_while_loading.append((models._held, models._session))
+    )
     for name in ("gpt", "gpt", "weightless", "gpt"):
         ask(models, WRITE, trained / name)
-    assert opened == ["gpt", "weightless", "gpt"]
-    assert held_while_opening == [None, None, None]
+    assert loaded == ["gpt", "weightless", "gpt"]
+    assert held_while_loading == [(None, None)] * 3
+
+
+@pytest.mark.parametrize(
+    ("run", "kinds"), [("gpt", (ASK, WRITE, LOOK, ASK)), ("bert", (CLASSIFY, LOOK, CLASSIFY))]
+)
+def test_another_view_of_the_same_run_asks_the_model_that_is_loaded(
+    trained: Path, monkeypatch: pytest.MonkeyPatch, run: str, kinds: tuple[SessionKind, ...]
+) -> None:
+    models, loaded = Models(), watch_loading(monkeypatch)
+    sessions = [ask(models, kind, trained / run, lambda session: session) for kind in kinds]
+    assert loaded == [run]
+    assert len({type(session) for session in sessions}) == len(set(kinds))
+
+
+def test_what_nobody_wants_any_more_loads_nothing(
+    trained: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models, loaded = Models(), watch_loading(monkeypatch)
+    with pytest.raises(NobodyWaits):
+        ask(models, WRITE, trained / "gpt", is_wanted=lambda: False)
+    assert loaded == []
 
 
 def test_an_answer_with_a_key_is_computed_once(trained: Path) -> None:
@@ -110,7 +141,7 @@ class TestRefusals:
 
         with pytest.raises(NotFoundError, match="was removed"):
             asyncio.run(both())
-        assert models._held is None
+        assert models._held is models._session is None
 
     def test_a_run_without_a_model(self, trained: Path) -> None:
         with pytest.raises(UserError, match="the run world has no model: a language model is made"):

@@ -211,7 +211,7 @@ def _parser() -> argparse.ArgumentParser:
         "--to-the-letter",
         action="store_true",
         default=FULL,
-        help="the course's own hyper-parameters, for many hours; by default ours, for 2 cores."
+        help="the course's own hyperparameters, for many hours; by default ours, for 2 cores."
         " FULL=1 in the environment says the same",
     )
     parser.add_argument("--length", metavar="LENGTH", help="how long, such as '2 epochs'")

@@ -2,7 +2,7 @@
 
 In float64 a causal model passes with a change of exactly 0. A leak is reported as the largest
 change of an output and, for a language model, in bits: by how much the next token becomes harder to
-predict when it and all that follows is drawn again. That much of its loss is due to the leak.
+predict when it and all that follows is drawn again. A leak saves less: a wrong future misleads.
 It is measured as in evaluation: what leaks in training alone, by way of dropout, is not seen.
 
 Every place where the end may begin is a cut, and every cut costs a forward pass. Where seconds are

@@ -68,7 +68,7 @@ def report(
     markdown: Annotated[bool, MARKDOWN] = False,
     runs: RunsFolder = Path("runs"),
 ) -> None:
-    """Write the mini-report of one topic, from the runs of a study that may have more."""
+    """Write the mini-report of one topic, from the runs of a study that may cover more."""
     from attnlab.runs.files import check_output_folder
     from attnlab.runs.lookup import find_run
 

@@ -57,14 +57,13 @@ def ask(
         if question is None:
             raise UserError("--show needs the question on the command line.")
     from attnlab.recipes.knowledge.ask import QASession
+    from attnlab.recipes.knowledge.opened import open_model
     from attnlab.runs.lookup import find_run
 
-    session = QASession(
-        find_run(run, runs),
-        corpus=str(corpus or ""),
-        samples=samples,
-        accept_changed_code=accept_changed_code,
+    opened = open_model(
+        find_run(run, runs), corpus=str(corpus or ""), accept_changed_code=accept_changed_code
     )
+    session = QASession(opened, samples=samples)
     if question is not None:
         _print(session, question, as_json=as_json)
         if show:

@@ -10,7 +10,7 @@ import typer
 from attnlab.cli.options import AsJson, group
 from attnlab.cli.show import say_next
 
-app = group("Models and datasets by name: which there are, and fetching them ahead of time.")
+app = group("List models and datasets by name, and fetch them ahead of time.")
 
 
 def complete_asset(incomplete: str) -> list[str]:
@@ -73,7 +73,7 @@ def get(
 ) -> None:
     """Fetch assets into the cache, for instance before going to a machine without a network.
 
-    Prints where each is. What is there already is not fetched again.
+    Prints where each is. Assets that are already there are not fetched again.
     """
     from attnlab.assets.inventory import fetch
 

@@ -97,8 +97,8 @@ def check(
     """Check your own attention: for each promise, whether it is kept or what the bug does.
 
     FILE holds functions of the exercise (pairwise_similarities, attn_softmax, …), each compared
-    with ours, or classes with forward(x, *, mask, …) or a plain forward(x). Of a notebook only what
-    these need is run. The exit code is 1 if something is wrong, missing or not written yet.
+    with ours, or classes with forward(x, *, mask, …) or a plain forward(x). In a notebook, only
+    what these need is run. The exit code is 1 if something is wrong, missing or not written yet.
     """
     if (file is None) != mutants:
         raise UserError("give a FILE to check, or --mutants.")

@@ -73,7 +73,7 @@ GRID = [
     Flag("base.training.seed"),
     Flag("base.training.device"),
 ]
-"""What studies of hyper-parameters have."""
+"""What studies of hyperparameters have."""
 TEXTS = [
     *SPLITS,
     ONE_MODEL,
@@ -133,7 +133,7 @@ job_command(
     [*TEXTS, Flag("labels"), Flag("overfit"), Flag("masked.alpha")],
     about="""Train a classifier, and keep the step that is best on dev.
 
-    Without arguments it learns from a dataset and a model that the package index has. Without
+    Without arguments it uses a dataset and a model from the package index. Without
     --dev, some of the texts are set aside and not trained on.
 
     Example: attnlab classify train train.csv --dev dev.csv --model models/tinybert
@@ -181,10 +181,10 @@ job_command(
     app,
     "classify-select",
     [*GRID_SPLITS, *below("base", [ONE_MODEL]), *GRID],
-    about="""Choose hyper-parameters on dev, and read the test set once with what was chosen.
+    about="""Choose hyperparameters on dev, and read the test set once with the chosen model.
 
-    Every combination is a run. With a constant schedule, the run of the most epochs serves every
-    smaller number. Combinations that cannot be told apart, or that did not learn, are named.
+    Every combination is a run. With a constant schedule, the longest run also serves every smaller
+    number of epochs. Combinations that cannot be told apart, or that did not learn, are named.
 
     Example: attnlab classify select boolq --test-share 0.1 --lr 1e-4,5e-4,1e-3 --epochs 5,7,9
     --parallel 2
@@ -221,7 +221,7 @@ job_command(
     ],
     about="""Find the largest batch that fits into memory, and train with it until dev turns down.
 
-    Batch sizes are tried in a process of their own, two steps each on the longest texts: if memory
+    Each batch size is tried in a separate process, for two steps on the longest texts: if memory
     runs out, the system kills that process and not this command. Then the model is trained and
     evaluated epoch by epoch; the result says whether and when dev turned down.
 
@@ -238,7 +238,7 @@ job_command(
         Flag("models", metavar="MODELS", complete=complete_model),
         *GRID,
     ],
-    about="""Compare models, tuning methods or optimizers, each with what dev chose for it.
+    about="""Compare models, tuning methods or optimizers, each with the settings that dev chose.
 
     With several --lr, --epochs or --batch-size, each is run at its own best on dev. The test set is
     read once by each, afterwards.

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 app = typer.Typer(rich_markup_mode=None)
 
-MatrixFile = Annotated[Path | None, typer.Option(metavar="FILE", help="4 × 4; else the built-in.")]
+MatrixFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="4 × 4; without it, the built-in one.")
+]
 
 
 @app.command(epilog="Example: attnlab attention solve heads --alpha 0.01 --figure heads.png")
@@ -28,7 +30,7 @@ def heads(
     draws: Annotated[int, typer.Option(help="How often the keys are drawn.")] = 20_000,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
 ) -> "Explanation":
-    """Noisy keys, met by one head and by two.
+    """Compare one head with two on noisy keys.
 
     Keys that are all equally noisy, then one that also varies in length: one head then fails to
     average two values, two heads do not. The figure shows that key and the weight on its value.
@@ -72,8 +74,8 @@ def subspaces(
 ) -> "Explanation":
     """Take one vector back out of a sum: M = A Aᵀ.
 
-    v_a lies in subspace A, v_b in B; for their mean it is 2 A Aᵀ. Any other two subspaces are tried
-    too. If your M misses, the exit code is 1.
+    v_a lies in subspace A, v_b in B; for their mean it is 2 A Aᵀ. Other subspaces
+    may be given. If your M misses, the exit code is 1.
     """
     from attnlab.recipes.attention import solve
 
@@ -100,14 +102,16 @@ def sharpness(
 @app.command(epilog="Example: attnlab attention solve argmax --query -2,1,1")
 @explains
 def argmax(
-    query: Annotated[str | None, typer.Option(help="Numbers, or an expression as k0+k1.")] = None,
+    query: Annotated[
+        str | None, typer.Option(help="Numbers, or an expression such as k0+k1.")
+    ] = None,
     example: Example = None,
     keys: KeysFile = None,
     values: ValuesFile = None,
 ) -> "Explanation":
     """Return the value of the most similar key.
 
-    Says which parameters of such a layer still learn. Without anything it takes the assignment's
+    Says which parameters of such a layer still learn. Without options it uses the assignment's
     keys, values and query.
     """
     from attnlab.recipes.attention import solve

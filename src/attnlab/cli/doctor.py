@@ -19,7 +19,7 @@ PRECISIONS = ("float32", "bfloat16")
 
 
 def doctor(runs: RunsFolder = Path("runs"), as_json: AsJson = False) -> None:
-    """Say what this machine has: versions, processor, threads, disk, hub, Slurm."""
+    """Show what this machine has: versions, processor, threads, disk, hub, Slurm."""
     from attnlab.runs import machine
 
     memory = machine.memory_bytes()

@@ -42,7 +42,7 @@ ONE = typer.Argument(
 
 @app.command("list", epilog="Example: attnlab jobs list")
 def list_(runs: RunsFolder = Path("runs"), as_json: AsJson = False) -> None:
-    """List what was submitted, newest first: its state, how far it is, and how often requeued."""
+    """List what was submitted, newest first: state, progress, and how often each was requeued."""
     from attnlab.report.job_list import jobs_view
 
     lines = _lines(runs)
@@ -57,7 +57,7 @@ def list_(runs: RunsFolder = Path("runs"), as_json: AsJson = False) -> None:
 
 @app.command(epilog="Example: attnlab jobs logs classify-train-1a2b3c4d")
 def logs(job: Annotated[str, ONE], runs: RunsFolder = Path("runs")) -> None:
-    """Print what the newest job of a run printed; of a study, what planned it or one cell."""
+    """Print the log of a run's newest job; of a study, that of its planning job or of one cell."""
     name, _, cell = job.partition("/")
     submission = find_submission(name, runs)
     paths = [
@@ -76,7 +76,7 @@ def logs(job: Annotated[str, ONE], runs: RunsFolder = Path("runs")) -> None:
 
 @app.command(epilog="Example: attnlab jobs wait classify-train-1a2b3c4d")
 def wait(jobs: Annotated[list[str], JOB], runs: RunsFolder = Path("runs")) -> None:
-    """Wait until jobs have ended; exit with 1 if one of them is not finished then."""
+    """Wait until jobs have ended; exit with 1 if any of them did not finish."""
     submissions = [find_submission(name, runs) for name in jobs]
     while any(one.alive() for one in submissions):
         time.sleep(PAUSE)

@@ -110,10 +110,10 @@ job_command(
         Flag("held_out"),
         *below("base", TRAINING),
     ],
-    about="""Train the knowledge course's own model, and fine-tune it as held-out questions choose.
+    about="""Train the course's own model; held-out questions choose how to fine-tune it.
 
-    Reads the corpus by span corruption, tries several ways of fine-tuning on training questions
-    without the held-out ones, and asks dev once, with the way that these chose.
+    Reads the corpus by span corruption, tries several ways of fine-tuning on the training questions
+    that are not held out, lets the held-out ones choose, and evaluates on dev once.
 
     Example: attnlab knowledge course wiki.txt --questions birth_places_train.tsv
     --dev birth_dev.tsv --variant synthesizer

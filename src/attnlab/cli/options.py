@@ -54,8 +54,8 @@ Parallel = Annotated[
         "--parallel",
         min=1,
         max=1000,
-        help="Number of cells to run at a time, each in a process of its own. Here they share the"
-        " cores.  [default: 1; on Slurm, as many as there is room for]",
+        help="Number of cells to run at a time, each in a separate process. Run locally, they share"
+        " the cores.  [default: 1; on Slurm, as many as there is room for]",
         metavar="N",
     ),
 ]
@@ -123,7 +123,7 @@ AcceptChangedCode = Annotated[
     bool,
     typer.Option(
         "--accept-changed-code",
-        help="Go on although the file of your own attention has changed since training.",
+        help="Continue although the file of your own attention has changed since training.",
     ),
 ]
 

@@ -23,7 +23,7 @@ Texts = Annotated[
 Pairs = Annotated[
     list[str] | None,
     typer.Option(
-        "--pair", help="Second text of each --text, if the classifier has pairs.", metavar="TEXT"
+        "--pair", help="Second text of each --text, if the classifier takes pairs.", metavar="TEXT"
     ),
 ]
 

@@ -34,7 +34,7 @@ FILTER = typer.Option(
 ALL = typer.Option("--all", help="Show predictions and the cells of studies too.")
 UNFOLD = typer.Option("--unfold", help="Show the cells of studies, indented.")
 YES = typer.Option("--yes", "-y", help="Do not ask.")
-ALL_PAIRS = typer.Option("--all-pairs", help="Compare every two, not only each with the best.")
+ALL_PAIRS = typer.Option("--all-pairs", help="Compare every pair, not only each with the best.")
 
 
 @app.command("list", epilog="Example: attnlab runs list --filter job=classify-train --sort score")

@@ -16,7 +16,7 @@ from attnlab.errors import UserError
 EXAMPLE = "Example: attnlab serve --port 8001"
 PORT = typer.Option(help="Port to listen on; 0 takes a free one.", min=0, max=LAST_PORT)
 HOST = typer.Option(
-    help="Address to listen on. On any but this machine's own, all requests need the token."
+    help="Address to listen on. On any address but this machine's own, all requests need the token."
 )
 NO_OPEN = typer.Option("--no-open", help="Do not open the browser.")
 MOST_CONNECTIONS = 500

@@ -55,7 +55,7 @@ def weights(
         typer.Option("--weights", help="One number per token; their sum is 1.", metavar="P,P,…"),
     ],
 ) -> "Explanation":
-    """Share out the weight as you like."""
+    """Distribute the weight as you like."""
     from attnlab.geometry.explain.weights import explain_weights
     from attnlab.geometry.targets import distribution
 
@@ -73,7 +73,7 @@ def output(
     target: Annotated[
         str,
         typer.Option(
-            "--target", "--output", help="The output: numbers, or an expression as (v0+v1)/2."
+            "--target", "--output", help="The output: numbers, or an expression such as (v0+v1)/2."
         ),
     ],
 ) -> "Explanation":
@@ -105,9 +105,9 @@ def repair_key(
     /,
     token: Token = 2,
     subset: Subset = "0,1,2",
-    query: Annotated[str, typer.Option(help="It stays; an expression in the old keys.")] = (
-        "10*(k0+k1)"
-    ),
+    query: Annotated[
+        str, typer.Option(help="The query, which stays the same; an expression in the old keys.")
+    ] = ("10*(k0+k1)"),
     unit: Annotated[bool, typer.Option("--unit", help="The new key must have length 1.")] = False,
 ) -> "Explanation":
     """Change one key, not the query.

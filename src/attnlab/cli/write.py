@@ -72,12 +72,14 @@ def write(
     from attnlab.recipes.knowledge.write_settings import check_prompt
 
     check_prompt(prompt)
+    from attnlab.recipes.knowledge.opened import open_model
     from attnlab.recipes.knowledge.write import WritingSession
     from attnlab.runs.lookup import find_run
 
-    session = WritingSession(
+    opened = open_model(
         find_run(run, runs), corpus=str(corpus or ""), accept_changed_code=accept_changed_code
     )
+    session = WritingSession(opened)
     for warning in session.warnings:
         typer.echo(f"warning: {warning}", err=True)
     if as_json:

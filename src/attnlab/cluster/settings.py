@@ -46,7 +46,7 @@ class SlurmSettings:
     nodes: Annotated[int, Ge(1), Le(10_000)] = 1
     """Nodes that train one run together."""
     gpus: Annotated[int, Ge(0), Le(64)] = 0
-    """GPUs on each node, with one process for each; 0 is one process on the processor."""
+    """GPUs on each node, with one process for each; 0 means one process on the CPU."""
     cpus: Annotated[int, Ge(1), Le(1024)] = 1
     """Cores for each process."""
     time: Annotated[str, Checked(check_time)] = ""

@@ -6,8 +6,9 @@ from typing import Any
 from attnlab.attention.conditions import examined_name
 from attnlab.runs.directory import RECORD, Run
 
-WITHOUT_FUTURE = "without_future"
-"""A model that sees the future, on the same windows as trained and without what follows them."""
+AS_TRAINED, WITHOUT_FUTURE = "as_trained", "without_future"
+"""Scores on the same windows: read as in training, and, for a model that sees the future, without
+what follows them."""
 
 
 def examined(run: Run) -> Mapping[str, Any]:

@@ -8,6 +8,7 @@ nothing of the text before it.
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from attnlab.evaluation.intervals import percent
@@ -82,6 +83,29 @@ def perplexity_of_frequencies(
     predicted = [token for row in asked for token in row[1:]]
     loss = sum(math.log(total / (seen[token] + 1)) for token in predicted)
     return math.exp(min(loss / len(predicted), LARGEST_LOSS))
+
+
+def perplexity_of_pairs(
+    learned: Iterable[Sequence[int]], asked: Iterable[Sequence[int]], *, vocab_size: int
+) -> float:
+    """Return the perplexity of predicting each token from the one before it by counting pairs.
+
+    Pairs that were never seen get the share that frequencies alone would give them, as if each
+    token had been followed by one more. No attention is needed for this much.
+    """
+    rows = list(learned)
+    seen = Counter(token for row in rows for token in row)
+    pairs = Counter(pair for row in rows for pair in pairwise(row))
+    followed = Counter[int]()
+    for (before, _), count in pairs.items():
+        followed[before] += count
+    total = seen.total() + vocab_size
+    predicted = [pair for row in asked for pair in pairwise(row)]
+    shares = (
+        (pairs[before, token] + (seen[token] + 1) / total) / (followed[before] + 1)
+        for before, token in predicted
+    )
+    return math.exp(min(-sum(map(math.log, shares)) / len(predicted), LARGEST_LOSS))
 
 
 def text_sentence(split: str, score: dict[str, Any]) -> str | None:

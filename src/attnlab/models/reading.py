@@ -6,6 +6,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from attnlab.attention.positions.learned import LearnedPositions
+from attnlab.models.attention_maps import gpt_layers
 from attnlab.models.gpt import GPT, INITIAL_STD
 
 
@@ -47,6 +48,22 @@ def weight_on_itself(model: GPT, tokens: Int[Tensor, "B T"]) -> float:
     """
     own = [layer.diagonal(dim1=-2, dim2=-1) for layer in model.attention_weights(tokens)]
     return float(torch.stack(own)[..., 1:].float().mean())
+
+
+def asymmetry_of_scores(model: GPT, tokens: Int[Tensor, "1 T"]) -> float | None:
+    """Return ‖S − Sᵀ‖ / ‖S + Sᵀ‖ of the scores before mask and positions, averaged over heads.
+
+    0 if the score of two tokens is the same in both directions, about 1 if the two have nothing to
+    do with each other. None if the attention turns no scores into weights.
+    """
+    found = []
+    for layer in gpt_layers(model, tokens):
+        scores = layer.heads().scores
+        if scores is None:
+            return None
+        back = scores.transpose(-2, -1)
+        found.append((scores - back).norm(dim=(-2, -1)) / (scores + back).norm(dim=(-2, -1)))
+    return float(torch.stack(found).mean())
 
 
 def _losses(logits: Float[Tensor, "B T V"], targets: Int[Tensor, "B T"]) -> Float[Tensor, "B T"]:

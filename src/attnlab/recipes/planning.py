@@ -137,7 +137,8 @@ class Trial:
             parse_length(cell.settings.training.length).amount
         )
         steps = whole - (self.steps.get(cell.needs[0], 0) if resumed and cell.needs else 0)
-        planned = PlannedCell(cell.name, steps, pace.seconds(steps))
+        one = pace.forecast.step_seconds
+        planned = PlannedCell(cell.name, steps, pace.seconds(steps), step_seconds=one)
         self.seen[cell.name] = PlannedCell(cell.name, note=FINISHED) if done else planned
 
     def found_without_training(self, cell: Cell) -> Run | None:
@@ -172,7 +173,8 @@ class Trial:
             return _not_timed(cell, missing)
         began, place = time.perf_counter(), RunPlace(self.folder, cell.name)
         find_job(cell.job).run(cell.settings, place=place, console=Console(quiet=True))
-        return PlannedCell(cell.name, 0, time.perf_counter() - began, NO_TRAINING)
+        took = time.perf_counter() - began
+        return PlannedCell(cell.name, 0, took, note=NO_TRAINING)
 
     def _count(self, cell: Cell, pace: Pace) -> None:
         """Note which condition a cell is a run of, if it is evaluated on anything."""

@@ -22,6 +22,8 @@ class PlannedCell:
     note: str = ""
     """Why there is no time, where there is none."""
     is_timed: bool = True
+    step_seconds: float = 0.0
+    """Of one step alone; a run also prepares, evaluates and saves."""
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from attnlab.config import SettingsError
 from attnlab.errors import BusyError, NotFoundError, UserError
 from attnlab.guard import explain
+from attnlab.web.words import in_form_words
 
 STATUS: Mapping[type[Exception], int] = {NotFoundError: 404, BusyError: 429}
 WORDS = {404: "there is no such page.", 405: "this address does not take that method."}
@@ -39,9 +40,11 @@ def explain_errors(app: FastAPI) -> None:
 
 
 def _about_a_mistake(_: Request, error: Exception) -> PlainJson:
+    told = in_form_words(str(error))
     if isinstance(error, SettingsError):
-        return PlainJson({"error": str(error), "fields": dict(error.reasons)}, 422)
-    return sentence(STATUS.get(type(error), 400), str(error))
+        fields = {key: in_form_words(why) for key, why in error.reasons.items()}
+        return PlainJson({"error": told, "fields": fields}, 422)
+    return sentence(STATUS.get(type(error), 400), told)
 
 
 def _about_a_file(_: Request, error: Exception) -> PlainJson:

@@ -14,6 +14,7 @@ from attnlab.web.inside import run_folder
 from attnlab.web.models import ASK, HeldModels
 from attnlab.web.runs import Named
 from attnlab.web.settings import settings_of
+from attnlab.web.words import in_form_words
 
 router = APIRouter(prefix="/api/ask", tags=["ask"])
 
@@ -60,6 +61,7 @@ def answer_json(session: Any, text: str) -> dict[str, Any]:
     return {
         "question": text,
         **asdict(answer),
+        "reason": in_form_words(answer.reason),
         "person": session.person(text),
         "corpus": _corpus(session),
         "lines": lines[:MOST_LINES],
@@ -90,7 +92,7 @@ def _looks(session: Any, text: str) -> dict[str, Any]:
     try:
         looks = session.looks(text)
     except UserError as error:
-        return {"problem": str(error)}
+        return {"problem": in_form_words(str(error))}
     n = looks.n_question
     layers = [mean_looks(layer.numpy(), n_question=n).round(DIGITS) for layer in looks.weights]
     return {

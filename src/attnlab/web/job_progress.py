@@ -14,6 +14,7 @@ from attnlab.runs.lock import is_held
 from attnlab.runs.study import STUDY, Study
 from attnlab.web import live
 from attnlab.web.children import Child, Children
+from attnlab.web.words import in_form_words
 
 LOG_BYTES, LOG_LINES = 4096, 12
 CHANGING = ("*.json*", "*/*.json*")
@@ -44,7 +45,12 @@ def job_line(child: Child, root: Path) -> dict[str, Any]:
     except (UserError, FileNotFoundError):  # it is being made, or removed
         done = NOTHING
     said = child.ended.said if child.ended and child.state != "finished" else None
-    line = {"name": child.name, "job": child.job, "state": child.state, "said": said}
+    line = {
+        "name": child.name,
+        "job": child.job,
+        "state": child.state,
+        "said": said and in_form_words(said),
+    }
     return line | {"is_begun": path.exists(), **done}
 
 

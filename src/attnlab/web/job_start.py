@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from attnlab.config import from_dict, to_dict, to_yaml
+from attnlab.config import SettingsError, from_dict, to_dict, to_yaml
 from attnlab.errors import BusyError, UserError
 from attnlab.recipes.jobs import JOBS, find_job
 from attnlab.runs.directory import Run, RunPlace
@@ -16,6 +16,9 @@ from attnlab.web.children import Child, Children
 from attnlab.web.inside import leads_out, link_out
 from attnlab.web.settings import WebSettings
 
+NAME_FIELD = "run-name"
+"""Of the form; no setting has a hyphen in its key."""
+
 
 def start_job(
     children: Children, job: str, settings: Any, name: str | None, *, served: WebSettings
@@ -23,9 +26,18 @@ def start_job(
     """Check what settings name and where the run will be, and start its command."""
     absolute = absolute_settings(settings, served.runs)
     refuse_what_is_not_allowed(absolute, served.readable)
-    name = run_name(job, to_dict(absolute), name)
+    name = _checked_name(job, to_dict(absolute), name)
     refuse_if_taken(served.runs / name, {"job": job, "settings": to_dict(absolute)})
     return children.start(name, job, to_yaml(absolute))
+
+
+def _checked_name(job: str, settings: dict[str, Any], name: str | None) -> str:
+    """Return the name of a run; one that cannot be is refused next to its field."""
+    try:
+        return run_name(job, settings, name)
+    except UserError as error:
+        why = str(error).split(" is not possible: ")[-1]
+        raise SettingsError(str(error), {NAME_FIELD: f"{why[:1].upper()}{why[1:]}"}) from None
 
 
 def refuse_if_taken(path: Path, wanted: dict[str, Any]) -> None:

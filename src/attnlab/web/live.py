@@ -14,6 +14,7 @@ from attnlab.report.curve_series import curve_panels
 from attnlab.report.pace import seconds_left
 from attnlab.report.run_list import RUNNING, progress, run_state
 from attnlab.runs.directory import METRICS, Run
+from attnlab.web.words import in_form_words
 
 PAUSE = 0.5
 """Seconds between two looks at a log."""
@@ -58,7 +59,9 @@ def _look(path: Path) -> tuple[str, int, int]:
 
 
 def _in_words(error: Exception, path: Path) -> str:
-    return str(error) if isinstance(error, UserError) else f"the run {path.name} was removed."
+    if isinstance(error, UserError):
+        return in_form_words(str(error))
+    return f"the run {path.name} was removed."
 
 
 def event(name: str, data: dict[str, Any]) -> str:

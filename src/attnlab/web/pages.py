@@ -10,6 +10,7 @@ from attnlab.report.run_list import run_line, study_line
 from attnlab.runs.directory import Run
 from attnlab.runs.study import STUDY, Study
 from attnlab.web.listing import line_json
+from attnlab.web.words import in_form_words
 
 
 def head(path: Path, root: Path) -> dict[str, Any]:
@@ -90,7 +91,7 @@ def _study_body(path: Path) -> dict[str, Any]:
         runs = study.opened()
         summary = blocks_json(section_of(study.job, COMPARISON).summary(runs))
     except UserError as error:
-        return {"summary": [], "problem": str(error)}
+        return {"summary": [], "problem": in_form_words(str(error))}
     return {"summary": summary, "problem": None}
 
 

@@ -19,9 +19,10 @@ from attnlab.runs.model_kind import LANGUAGE_MODEL, need_model
 from attnlab.web.form import form_of, read_form
 from attnlab.web.inside import run_folder
 from attnlab.web.live import event
-from attnlab.web.models import WRITE, HeldModels, Models
+from attnlab.web.models import WRITE, HeldModels, Models, NobodyWaits
 from attnlab.web.safety import FAILED
 from attnlab.web.settings import settings_of
+from attnlab.web.words import in_form_words
 
 router = APIRouter(prefix="/api/write", tags=["write"])
 
@@ -52,7 +53,10 @@ class Work:
         for sample in range(self.settings.samples):
             say("sample", {"number": sample + 1})
             passage = session.write(
-                self.prompt, self.settings, sample=sample, show=lambda text: _piece(say, text)
+                self.prompt,
+                self.settings,
+                sample=sample,
+                show=lambda text: say("piece", {"text": text}),
             )
             say("done", {"tokens": passage.tokens, "ended": passage.ended})
 
@@ -94,10 +98,6 @@ _at_work: set["asyncio.Task[Any]"] = set()
 """What is being written; a task that nobody holds may vanish."""
 
 
-class StoppedWriting(Exception):  # noqa: N818 - nothing has failed
-    """Nobody listens any more."""
-
-
 async def pieces(models: Models, path: Path, work: Work) -> AsyncIterator[str]:
     """Give each piece when it is written; whoever stops listening stops the writing."""
     loop, stop = asyncio.get_running_loop(), threading.Event()
@@ -105,10 +105,15 @@ async def pieces(models: Models, path: Path, work: Work) -> AsyncIterator[str]:
 
     def say(name: str, data: dict[str, Any]) -> None:
         if stop.is_set():
-            raise StoppedWriting
-        loop.call_soon_threadsafe(written.put_nowait, event(name, data))
+            raise NobodyWaits
+        if data.get("text") != "":  # a token may end inside a character
+            loop.call_soon_threadsafe(written.put_nowait, event(name, data))
 
-    task = asyncio.create_task(models.answer(WRITE, path, lambda session: work(session, say)))
+    task = asyncio.create_task(
+        models.answer(
+            WRITE, path, lambda session: work(session, say), is_wanted=lambda: not stop.is_set()
+        )
+    )
     _at_work.add(task)
 
     def end(done: "asyncio.Task[Any]") -> None:
@@ -121,6 +126,7 @@ async def pieces(models: Models, path: Path, work: Work) -> AsyncIterator[str]:
     try:
         while (piece := await written.get()) is not None:
             yield piece
+            await asyncio.sleep(0)  # however fast it writes, that nobody listens must be noticed
         if not task.cancelled() and (error := task.exception()):
             yield event("problem", {"error": _in_words(error)})
             if not isinstance(error, AttnlabError):
@@ -129,10 +135,5 @@ async def pieces(models: Models, path: Path, work: Work) -> AsyncIterator[str]:
         stop.set()
 
 
-def _piece(say: Say, text: str) -> None:
-    if text:
-        say("piece", {"text": text})
-
-
 def _in_words(error: BaseException) -> str:
-    return str(error) if isinstance(error, AttnlabError) else FAILED
+    return in_form_words(str(error)) if isinstance(error, AttnlabError) else FAILED

@@ -2,10 +2,12 @@
 
 A topic says what is asked, what is compared, and what is expected of every condition, before
 anything is trained. A report compares the expectations with what was found. The reasons are marked
-as a reading of the result, and are printed only where it came out as expected.
+as a reading of the result, and are printed only where it came out as expected, and where what they
+point to was measured.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,6 +18,10 @@ from attnlab.errors import unknown_name
 
 ALL = "all"
 Outcome = Literal["better", "worse", "alike"]
+Evidence = Literal["without_future", "weight_on_itself", "symmetric_scores"]
+"""without_future: what a model loses without one, and what it saves on coin flips;
+weight_on_itself: more than the control's; symmetric_scores: the same in both directions."""
+Beyond = Literal["reads on", "fails beyond"]
 
 
 @dataclass(frozen=True)
@@ -25,6 +31,8 @@ class Expectation:
     condition: str
     outcome: Outcome
     because: str
+    shown_by: tuple[Evidence, ...] = ()
+    """What else must have been measured for the reason to be believed."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +53,8 @@ class Topic:
     """Which figures and tables of the report it needs."""
     read_to: int = 0
     """Tokens of the longest text that the trained models read; 0 for those of training alone."""
+    beyond: Mapping[str, Beyond] = field(default_factory=dict)
+    """What is expected of conditions on texts longer than those of training."""
     coins: tuple[str, ...] = ()
     """Conditions that are also trained on coin flips, which no causal model can predict."""
     costs: tuple[str, ...] = ()
@@ -67,6 +77,9 @@ def find_topic(name: str) -> Topic:
         raise unknown_name("topic", name, [*topic_names(), ALL])
     text = (Path(__file__).parent / f"{name}.yaml").read_text(encoding="utf-8")
     values: dict[str, Any] = yaml.safe_load(text)
-    expectations = tuple(Expectation(**one) for one in values.pop("expectations"))
+    expectations = tuple(
+        Expectation(**one | {"shown_by": tuple(one.get("shown_by", ()))})
+        for one in values.pop("expectations")
+    )
     lists = {key: tuple(value) for key, value in values.items() if isinstance(value, list)}
     return Topic(name, expectations=expectations, **(values | lists))

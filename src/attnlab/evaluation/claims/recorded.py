@@ -13,7 +13,7 @@ from attnlab.config import flatten
 from attnlab.evaluation.claims.quantities import LOSS, OWN, Quantity
 from attnlab.evaluation.comparison import conditions_of
 from attnlab.evaluation.differing import written_value
-from attnlab.evaluation.examined import WITHOUT_FUTURE, examined
+from attnlab.evaluation.examined import AS_TRAINED, WITHOUT_FUTURE, examined
 from attnlab.evaluation.intervals import percent
 from attnlab.evaluation.metrics import METRICS, Metric, metric_called
 from attnlab.runs.directory import Run
@@ -65,8 +65,9 @@ def baselines_of(runs: Iterable[Run]) -> Iterator[Value]:
 def _scores(run: Run, quantity: Quantity) -> Iterator[Value]:
     for split, score in run.record["scores"].items():
         yield from _score(run, split, score, quantity)
-    for name, scores in examined(run).get(WITHOUT_FUTURE, {}).items():
-        if isinstance(scores, dict) and quantity.name in scores:
+    found = examined(run)
+    for name in (AS_TRAINED, WITHOUT_FUTURE):
+        if quantity.name in (scores := found.get(name, {})):
             where = "some windows, " + name.replace("_", " ")
             yield _value(scores[quantity.name], where, run, name, METRICS.get(quantity.name))
     yield from _logged(run, quantity)

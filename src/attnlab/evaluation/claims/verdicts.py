@@ -88,7 +88,7 @@ def _leak(runs: Iterable[Run], metric: str) -> str | None:
     for run in runs if metric in OF_TEXT else ():
         leak = run.record.get("leak")
         if leak and leak["largest_change"] != 0:
-            without = examined(run).get(WITHOUT_FUTURE, {}).get(WITHOUT_FUTURE, {})
+            without = examined(run).get(WITHOUT_FUTURE, {})
             worth = (
                 f"; without the future, its perplexity is {without['perplexity']:.2f}"
                 if without

@@ -41,7 +41,7 @@ from attnlab.training.length import length_in_words
 
 TITLE = "Which attention is worth it?"
 TRAIN, FILL_IN, EXAMINE = "knowledge-pretrain", "attention-fill-in", "attention-examine"
-COST_CELL, COINS_CELL = "cost", "coins"
+COST_CELL, COINS_CELL, LEARNED = "cost", "coins", "learned"
 MATCHED = {
     "parameters": "as many tokens for each, and parameters within 5 % by way of the width",
     "flops": "the same width, and as many operations in matrix products for each",
@@ -215,6 +215,11 @@ def _check(settings: AblateSettings) -> None:
         raise UserError(
             f"base.model.attention = {attention.name} with options would be the control of nothing:"
             f" the control is {CONTROL}. Give it with --conditions instead."
+        )
+    if attention.positions != LEARNED and any(topic.beyond for topic in topics_of(settings)):
+        raise UserError(
+            f"base.model.attention.positions = {attention.positions}: the topic positions compares"
+            f" with {LEARNED} positions. Leave it out, or choose another topic."
         )
     if settings.encoder and base.tokenizer.kind != "characters":
         raise UserError(

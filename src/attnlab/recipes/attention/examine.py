@@ -15,13 +15,17 @@ from rich.console import Console
 from torch import Tensor
 
 from attnlab.checks.cost import peak_bytes
+from attnlab.checks.leakage import model_leak
 from attnlab.data.held_out_text import characters_of_rows, held_out_rows
 from attnlab.errors import UserError
-from attnlab.evaluation.held_out_text import text_metrics
+from attnlab.evaluation.bootstrap import Bootstrap
+from attnlab.evaluation.examined import AS_TRAINED, WITHOUT_FUTURE
+from attnlab.evaluation.held_out_text import perplexity_of_pairs, text_metrics
 from attnlab.evaluation.metrics.perplexity import PERPLEXITY
 from attnlab.evaluation.samples import faults_of, words_of
 from attnlab.models.gpt import GPT
 from attnlab.models.reading import (
+    asymmetry_of_scores,
     give_room,
     losses_without_future,
     token_losses,
@@ -31,6 +35,7 @@ from attnlab.phases import phase
 from attnlab.recipes.attention.settings import ExamineSettings
 from attnlab.recipes.closing import Splits, close_run
 from attnlab.recipes.files import need
+from attnlab.recipes.knowledge.opened import open_model
 from attnlab.recipes.knowledge.running_text import RUNNING_TEXT, running_text_parts
 from attnlab.recipes.knowledge.saved import file_of
 from attnlab.recipes.knowledge.write import WritingSession
@@ -46,6 +51,8 @@ BINS = 8
 READ_AT_ONCE = 32
 LOOKED_AT = 8
 """Windows that attention weights are averaged over."""
+MEASURED = 4
+"""Windows that the leak meter draws again, at every cut."""
 
 
 def run_examine(
@@ -86,7 +93,7 @@ class Examination:
                 f"run = {settings.run}: only a run of knowledge pretrain on plain text can be"
                 " examined."
             )
-        writer = WritingSession(run.path)
+        writer = WritingSession(open_model(run.path))
         share = float(run.setting("text_held_out"))
         return cls(settings, run, writer, *running_text_parts(Path(run.setting("corpus")), share))
 
@@ -99,22 +106,35 @@ class Examination:
     def findings(self) -> dict[str, Any]:
         """Measure everything that a report shows besides the scores."""
         model, hardware = self.writer.lm.model, self.writer.hardware
-        passage = self.writer.write(PROMPT, WriteSettings(tokens=self.settings.sample_tokens))
-        found = {
+        written = self.settings.sample_tokens or self.block - len(
+            self.writer.lm.tokenizer.encode(PROMPT)
+        )
+        passage = self.writer.write(PROMPT, WriteSettings(tokens=written))
+        found: dict[str, Any] = {
             "parameters": sum(parameter.numel() for parameter in model.parameters()),
             "step_bytes": self._step_bytes(hardware),
             "sample": passage.text,
             "faults": asdict(faults := faults_of(passage.text, words_of(self.learned)))
             | {"sentence": faults.sentence()},
+            "counting_pairs": self._counting_pairs(),
+            "leak": model_leak(model, self._windows(self.block)[:MEASURED, :-1]).to_dict(),
         }
         with inference(model, hardware):
             if model.shows_weights:
                 tokens = self._windows(self.block)[:LOOKED_AT, :-1]
                 found["weight_on_itself"] = weight_on_itself(model, tokens)
-            if self.run.record["leak"]["largest_change"] != 0:
-                found["without_future"] = self._without_future(model)
+                found["asymmetry_of_scores"] = asymmetry_of_scores(model, tokens[:1])
+            found |= self._on_the_same_windows(model, leaks=found["leak"]["largest_change"] != 0)
             found["by_position"] = self._by_position(model)
         return found
+
+    def _counting_pairs(self) -> float:
+        """Return the perplexity of knowing only how often one token follows another."""
+        tokenizer = self.writer.lm.tokenizer
+        rows = held_out_rows(self.held_out, tokenizer, block=self.block)
+        learned = [tokenizer.encode("\n".join(self.learned))]
+        asked = (row.tokens for row in rows)
+        return perplexity_of_pairs(learned, asked, vocab_size=len(tokenizer))
 
     def _windows(self, length: int) -> Tensor:
         """Cut the held-out text into whole windows that predict so many tokens each."""
@@ -142,23 +162,29 @@ class Examination:
 
         return peak_bytes(work)
 
-    def _without_future(self, model: GPT) -> dict[str, Any]:
-        """Score the same windows twice: as in training, and without anything after them."""
+    def _on_the_same_windows(self, model: GPT, *, leaks: bool) -> dict[str, Any]:
+        """Score some windows as in training and, if the model leaks, without what follows them."""
         tokens = self._windows(self.block)[: self.settings.windows]
+        readings = {AS_TRAINED: token_losses}
+        if leaks:
+            readings[WITHOUT_FUTURE] = losses_without_future
+        return {name: self._scored(read(model, tokens)) for name, read in readings.items()}
+
+    def _scored(self, losses: Tensor) -> dict[str, Any]:
+        """Score whole windows by the losses of their tokens."""
         tokenizer = self.writer.lm.tokenizer
-        rows = held_out_rows(self.held_out, tokenizer, block=self.block)[: len(tokens)]
-        characters = characters_of_rows(rows, tokenizer)
-        scored = {}
-        for name, losses in (
-            ("as_trained", token_losses(model, tokens)),
-            ("without_future", losses_without_future(model, tokens)),
-        ):
-            table = [
-                {"loss": float(loss), "tokens": self.block, "characters": count}
-                for loss, count in zip(losses.sum(1), characters, strict=True)
-            ]
-            scored[name] = {"perplexity": PERPLEXITY.score(table), **text_metrics(table)}
-        return {"windows": len(tokens), **scored}
+        rows = held_out_rows(self.held_out, tokenizer, block=self.block)[: len(losses)]
+        table = [
+            {"loss": float(loss), "tokens": self.block, "characters": count}
+            for loss, count in zip(losses.sum(1), characters_of_rows(rows, tokenizer), strict=True)
+        ]
+        estimate = Bootstrap([PERPLEXITY.features([table])], PERPLEXITY.finish).score(0)
+        return {
+            "windows": len(table),
+            "perplexity": estimate.value,
+            "interval": list(PERPLEXITY.within_bounds(estimate.interval())),
+            **text_metrics(table),
+        }
 
     def _by_position(self, model: GPT) -> list[dict[str, float]]:
         """Average the loss over stretches of positions; nothing where the model cannot read on."""

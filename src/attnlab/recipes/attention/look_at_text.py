@@ -2,7 +2,6 @@
 
 import math
 from base64 import b64encode
-from pathlib import Path
 from typing import Any, Literal
 
 import torch
@@ -13,7 +12,9 @@ from attnlab.checks.leakage import model_leak
 from attnlab.errors import UserError
 from attnlab.models.attention_maps import Heads, LayerLook
 from attnlab.models.head_summaries import habits, thumbnails
-from attnlab.recipes.attention.text_readers import ReadText, open_reader
+from attnlab.recipes.attention.text_readers import ReadText, reader_of
+from attnlab.recipes.classify.predict_texts import TextSession
+from attnlab.recipes.knowledge.opened import OpenedModel
 from attnlab.training.inference import inference
 
 Matrix = Literal["weights", "scores", "masked"]
@@ -30,8 +31,8 @@ NO_SCORES = "this attention has weights, but no scores that a softmax turns into
 class LookingSession:
     """A run's model, and the text that it has read last."""
 
-    def __init__(self, path: Path) -> None:
-        self._reader = open_reader(path)
+    def __init__(self, opened: OpenedModel | TextSession) -> None:
+        self._reader = reader_of(opened)
         self._last: tuple[tuple[str, str | None], ReadText] | None = None
         self._computed: tuple[LayerLook, Heads] | None = None
 

@@ -47,8 +47,8 @@ class AblateSettings:
     """Train BERT on masked characters instead of a GPT on the next one; it looks both ways."""
     match: Literal["parameters", "flops", "seconds"] = "parameters"
     """What the conditions have in common besides the text. parameters: tokens, and parameters
-    within 5 %, by way of the width; flops: the width, and operations in matrix products; seconds:
-    the width, and time on this machine."""
+    within 5 %, by adjusting the width; flops: the width, and operations in matrix products;
+    seconds: the width, and time on this machine."""
     flips: Annotated[int, Interval(ge=100, le=10**8)] = 1_000_000
     """Coin flips to write, for a topic that also trains on them."""
     cost_lengths: Lengths = (64, 128, 256, 512, 1024, 2048)
@@ -82,9 +82,10 @@ class ExamineSettings:
     """Finished run with a model."""
     read_to: Annotated[int, Interval(ge=0, le=65_536)] = 0
     """Tokens of the longest text to read; 0 for those of training alone."""
-    sample_tokens: Annotated[int, Interval(ge=1, le=100_000)] = 200
-    """Length of the sample in tokens."""
-    windows: Annotated[int, Ge(1)] = 32
+    sample_tokens: Annotated[int, Interval(ge=0, le=100_000)] = 0
+    """Length of the sample in tokens; 0 for as many as the model read at a time in training. Past
+    them, a sample shows positions that were never trained."""
+    windows: Annotated[int, Ge(1)] = 128
     """Windows of held-out text that a leaking model reads again without a future."""
 
 

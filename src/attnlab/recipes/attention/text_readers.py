@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 import torch
 from torch import Tensor, nn
@@ -13,9 +12,8 @@ from attnlab.data.tokenizer import Tokenizer
 from attnlab.errors import UserError
 from attnlab.models.attention_maps import LayerLook, encoder_layers, gpt_layers
 from attnlab.recipes.classify.predict_texts import TextSession
-from attnlab.recipes.knowledge.write import WritingSession
+from attnlab.recipes.knowledge.opened import OpenedModel
 from attnlab.recipes.knowledge.write_settings import check_prompt
-from attnlab.runs.model_kind import CLASSIFIER, LANGUAGE_MODEL, need_model
 from attnlab.training.hardware import Hardware
 
 MOST_TOKENS = 1024
@@ -43,24 +41,23 @@ class Reader:
     is_causal: bool
 
 
-def open_reader(path: Path) -> Reader:
-    """Load the model of a run."""
-    if need_model(path, LANGUAGE_MODEL, CLASSIFIER) == LANGUAGE_MODEL:
-        gpt = WritingSession(path)
-        return Reader(gpt.lm.model, gpt.hardware, partial(_read_by_gpt, gpt), is_causal=True)
-    encoder = TextSession(path)
-    read = partial(_read_by_encoder, encoder)
-    return Reader(encoder.classifier.model, encoder.hardware, read, is_causal=False)
+def reader_of(opened: OpenedModel | TextSession) -> Reader:
+    """Let a model that is loaded read texts."""
+    if isinstance(opened, OpenedModel):
+        read = partial(_read_by_gpt, opened)
+        return Reader(opened.lm.model, opened.hardware, read, is_causal=True)
+    read = partial(_read_by_encoder, opened)
+    return Reader(opened.classifier.model, opened.hardware, read, is_causal=False)
 
 
-def _read_by_gpt(session: WritingSession, text: str, pair: str | None) -> ReadText:
+def _read_by_gpt(opened: OpenedModel, text: str, pair: str | None) -> ReadText:
     if pair is not None:
         raise UserError("a language model reads one text: leave out the second.")
     check_prompt(text)
-    model, tokenizer = session.lm.model, session.lm.tokenizer
+    model, tokenizer = opened.lm.model, opened.lm.tokenizer
     ids = tokenizer.encode(text)
     most = min(model.max_len, MOST_TOKENS)
-    layers = gpt_layers(model, _row(ids[:most], session.hardware))
+    layers = gpt_layers(model, _row(ids[:most], opened.hardware))
     return ReadText(ids[:most], _texts(tokenizer, ids[:most]), layers, len(ids) > most)
 
 

@@ -1,4 +1,4 @@
-"""Which model, method or optimizer? Each with hyper-parameters that dev chose for it alone.
+"""Which model, method or optimizer? Each with hyperparameters that dev chose for it alone.
 
 A contestant is a model with a tuning method and an optimizer. It has a grid of its own, as in
 ``select``; what dev chooses of it reads test once. With one rate, batch size and number of epochs,

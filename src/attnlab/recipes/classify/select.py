@@ -1,4 +1,4 @@
-"""Which hyper-parameters? A grid of runs, the choice on dev, and the test set read once.
+"""Which hyperparameters? A grid of runs, the choice on dev, and the test set read once.
 
 Every cell is a run of ``attnlab classify train`` that leaves test unread. What dev chooses is run
 once more, from where it ended, with test read. At a constant rate the run of more epochs goes on
@@ -26,7 +26,7 @@ from attnlab.training.settings import OptimizerSettings
 from attnlab.tuning.settings import TuningSettings
 from attnlab.tuning.tuned import check_tuning
 
-TITLE = "Which hyper-parameters?"
+TITLE = "Which hyperparameters?"
 CHOSEN = "chosen"
 
 

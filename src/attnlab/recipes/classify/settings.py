@@ -85,8 +85,8 @@ class ClassifySettings:
     labels: Annotated[int, Ge(0)] = 0
     """Number of labelled training texts to use, in proportion to the classes; 0 uses all."""
     overfit: Annotated[int, Ge(0)] = 0
-    """Number of texts to learn by heart, as a test of the training itself: they are also evaluated
-    on, in the place of dev and test; 0 trains as usual."""
+    """Number of texts to learn by heart, as a test of the training itself: they also take the place
+    of dev and test; 0 trains as usual."""
     max_len: Annotated[int, Ge(3)] = 128
     """Maximum tokens per text, including special tokens; longer texts are cut."""
     batch_size: Annotated[int, Gt(0)] = 32
@@ -153,11 +153,10 @@ class SelectSettings:
     batch_sizes: tuple[Annotated[int, Gt(0)], ...] = ()
     """Texts per step; without any, base.batch_size."""
     optimizers: tuple[str, ...] = ()
-    """Optimizers by name; without any, base.training.optimizer. Others than that one take torch's
-    default options."""
-    tunings: tuple[str, ...] = ()
-    """Tuning methods by name; without any, base.tuning. Others than that one take their default
+    """Optimizers by name; without any, base.training.optimizer. Any other uses torch's default
     options."""
+    tunings: tuple[str, ...] = ()
+    """Tuning methods by name; without any, base.tuning. Any other uses its default options."""
     seeds: Annotated[int, Interval(ge=1, le=1000)] = 1
     """Number of runs per cell."""
     base: ClassifySettings = ClassifySettings(training=GRID_TRAINING)
@@ -214,7 +213,7 @@ class CompareSettings:
 
     models: Annotated[tuple[str, ...], Len(1), EachModel()] = (DEFAULT_MODEL,)
     """Models to compare, by folder or name; or the list boolq-course, in which models of `attnlab
-    assets list` stand in for those that cannot be had."""
+    assets list` stand in for those that are not available."""
     tunings: tuple[str, ...] = ()
     """Tuning methods to compare; without any, base.tuning."""
     optimizers: tuple[str, ...] = ()

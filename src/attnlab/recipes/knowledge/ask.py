@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Literal
 
 import torch
@@ -18,9 +17,7 @@ from attnlab.evaluation.calibration import Answer, certainty, thresholds_of
 from attnlab.evaluation.confidence import Thresholds, Verdict
 from attnlab.evaluation.intervals import percent
 from attnlab.recipes.knowledge.calibration import agreement, with_own_signals
-from attnlab.recipes.knowledge.language_model import LanguageModel
-from attnlab.recipes.knowledge.saved import open_saved
-from attnlab.recipes.opening import computing_like
+from attnlab.recipes.knowledge.opened import OpenedModel
 from attnlab.training.inference import inference
 
 RUNNERS_UP = 3
@@ -49,18 +46,8 @@ class Looks:
 class QASession:
     """A saved language model that answers one question after the other."""
 
-    def __init__(
-        self,
-        path: Path,
-        *,
-        corpus: str = "",
-        samples: int = 32,
-        accept_changed_code: bool = False,
-    ) -> None:
-        saved = open_saved(path, corpus=corpus, accept_changed_code=accept_changed_code)
-        self.hardware = computing_like(saved.run)
-        self.lm: LanguageModel = saved.load()
-        self.hardware.place(self.lm.model)
+    def __init__(self, opened: OpenedModel, *, samples: int = 32) -> None:
+        saved, self.lm, self.hardware = opened.saved, opened.lm, opened.hardware
         self.samples = samples
         self.corpus = saved.corpus
         rows, context = saved.calibration, saved.context()

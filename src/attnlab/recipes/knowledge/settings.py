@@ -116,7 +116,7 @@ class FinetuneSettings(LanguageModelSettings):
     """Pretrained run to start from, or one of the course's .params files; without it, a new model
     learns from the questions alone."""
     accept_changed_code: bool = False
-    """Go on although the file of your own attention has changed since the run was trained."""
+    """Continue although the file of your own attention has changed since the run was trained."""
     replay: ObjectiveSettings = ObjectiveSettings("")
     """Objective to train on alongside the questions, against forgetting; none by default."""
     tuning: TuningSettings = TuningSettings()
@@ -139,7 +139,7 @@ class EvaluateSettings:
     corpus: File = ""
     """For a .params file, or if it was moved: the text that the model was trained on."""
     accept_changed_code: bool = False
-    """Go on although the file of your own attention has changed since the run was trained."""
+    """Continue although the file of your own attention has changed since the run was trained."""
 
 
 @dataclass(frozen=True)

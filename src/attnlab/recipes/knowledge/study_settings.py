@@ -81,7 +81,7 @@ class ExtractionSettings:
     celebrities: Annotated[float, Interval(gt=0, lt=1)] = 0.3
     """Share of the people with several biographies, in the condition where only some have them."""
     seeds: Annotated[int, Interval(ge=1, le=100)] = 1
-    """Seeds of the conditions in ``repeated``; the others have one."""
+    """Number of seeds for the conditions in repeated; the others have one."""
     repeated: tuple[Reading, ...] = ("one", "many-permuted")
     """Conditions that are trained with every seed."""
     tokenizer: TokenizerSettings = TokenizerSettings(size=1024)
@@ -140,7 +140,7 @@ class CourseSettings:
     dev: File = ""
     """File of questions to ask once, at the end."""
     variant: Literal["vanilla", "synthesizer"] = "vanilla"
-    """Attention of the course's model; takes the place of base.model.attention."""
+    """Attention of the course's model; overrides base.model.attention."""
     held_out: Annotated[float, Interval(gt=0, lt=1)] = 0.1
     """Share of the training questions that chooses the way of fine-tuning."""
     finetunings: Annotated[tuple[Way, ...], Len(1)] = (

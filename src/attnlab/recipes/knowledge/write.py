@@ -2,17 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import torch
 
 from attnlab.data.stream_decoding import StreamDecoder
 from attnlab.models.decoding import Choose, take_likeliest, truncated_sampler, write_on
 from attnlab.randomness import rng
-from attnlab.recipes.knowledge.language_model import LanguageModel
-from attnlab.recipes.knowledge.saved import open_saved
+from attnlab.recipes.knowledge.opened import OpenedModel
 from attnlab.recipes.knowledge.write_settings import WriteSettings, check_prompt
-from attnlab.recipes.opening import computing_like
 from attnlab.training.inference import inference
 
 
@@ -29,12 +26,9 @@ class Passage:
 class WritingSession:
     """A saved language model that continues prompts."""
 
-    def __init__(self, path: Path, *, corpus: str = "", accept_changed_code: bool = False) -> None:
-        saved = open_saved(path, corpus=corpus, accept_changed_code=accept_changed_code)
+    def __init__(self, opened: OpenedModel) -> None:
+        saved, self.lm, self.hardware = opened.saved, opened.lm, opened.hardware
         self.warnings = [w for w in (saved.changed_code, saved.unknown_characters) if w]
-        self.hardware = computing_like(saved.run)
-        self.lm: LanguageModel = saved.load()
-        self.hardware.place(self.lm.model)
 
     def write(
         self,

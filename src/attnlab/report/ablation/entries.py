@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -14,10 +14,11 @@ from attnlab.attention.conditions import (
     condition_of,
     is_on_coins,
 )
+from attnlab.attention.topics import Topic
 from attnlab.errors import UserError
 from attnlab.evaluation.budgets import LENGTH, refuse_mixed_budgets
 from attnlab.evaluation.comparison import Comparison, Condition, compare
-from attnlab.evaluation.examined import examined
+from attnlab.evaluation.examined import AS_TRAINED, WITHOUT_FUTURE, examined
 from attnlab.evaluation.held_out_text import SPLIT
 from attnlab.evaluation.metrics.bits_per_character import BITS_PER_CHARACTER
 from attnlab.evaluation.pairs import Pair
@@ -28,6 +29,8 @@ from attnlab.runs.study import STUDY, read_study
 WINDOW = 5
 """Logged steps that a smoothed training loss is the mean of."""
 COST = "cost"
+MARGIN = 0.02
+"""Bits per character; conditions that are nearer to each other count as alike."""
 
 
 class Stretch(NamedTuple):
@@ -58,7 +61,7 @@ class Entry:
 
     def mean_examined(self, name: str) -> float | None:
         """Average a number that was examined."""
-        found = [one[name] for one in self.examined if name in one]
+        found = [value for one in self.examined if (value := one.get(name)) is not None]
         return fmean(found) if found else None
 
     def by_position(self) -> list[Stretch]:
@@ -92,13 +95,31 @@ class Entry:
 
     @property
     def leak_bits(self) -> float | None:
-        """Bits per token that a run owes to the future at most; None if none leaks."""
-        found = [
-            float(leak["bits"])
-            for run in self.runs
-            if (leak := run.record.get("leak")) and leak["largest_change"] != 0
-        ]
-        return max(found) if found else None
+        """By how much a random future in place of the real one raises the loss; None for no leak.
+
+        In bits per token, averaged over the runs that leak; at every cut if they were examined.
+        """
+        records = [run.record.get("leak") for run in self.runs]
+        measured = [one["leak"] for one in self.examined if "leak" in one] or records
+        found = [float(leak["bits"]) for leak in measured if leak and leak["largest_change"] != 0]
+        return fmean(found) if found else None
+
+    def on_same_windows(self, how: str) -> float | None:
+        """Return the perplexity on the windows that a leaking model also reads without a future."""
+        found = [one[how]["perplexity"] for one in self.examined if how in one]
+        return fmean(found) if found else None
+
+    @property
+    def without_future(self) -> float | None:
+        """The perplexity on these windows if nothing follows; a causal model's is as ever."""
+        how = AS_TRAINED if self.leak_bits is None else WITHOUT_FUTURE
+        return self.on_same_windows(how)
+
+    @property
+    def counts_pairs(self) -> bool:
+        """Whether counting which token follows which is as good."""
+        pairs = self.mean_examined("counting_pairs")
+        return pairs is not None and self.perplexity >= pairs
 
     @property
     def did_not_learn(self) -> bool:
@@ -107,10 +128,16 @@ class Entry:
 
     @property
     def outcome(self) -> str:
-        """Better, worse or alike, compared with the control."""
-        if self.pair is None or self.pair.corrected_p >= SIGNIFICANT:
+        """Better or worse than the control, alike, or undecided.
+
+        A difference that is not found is not shown to be small: alike are two whose difference lies
+        within the margin with all of its interval.
+        """
+        if self.pair is None:
             return "alike"
-        return "better" if self.pair.difference < 0 else "worse"
+        if self.pair.corrected_p < SIGNIFICANT:
+            return "better" if self.pair.difference < 0 else "worse"
+        return "alike" if max(map(abs, self.pair.interval)) <= MARGIN else "undecided"
 
 
 @dataclass(frozen=True)
@@ -129,6 +156,18 @@ class Ablation:
     def entries(self) -> tuple[Entry, ...]:
         """Every condition."""
         return (self.control, *self.others)
+
+    def about(self, topic: Topic) -> "Ablation":
+        """Leave out coin flips and costs that the topic does not ask for."""
+        costs = {
+            "costs": [one for one in self.costs.get("costs", ()) if one["name"] in topic.costs],
+            "crossover": {
+                name: at
+                for name, at in self.costs.get("crossover", {}).items()
+                if name in topic.costs
+            },
+        }
+        return replace(self, coins=self.coins if topic.coins else {}, costs=costs)
 
 
 def read_ablation(runs: Sequence[Run], *, control: str = CONTROL) -> Ablation:

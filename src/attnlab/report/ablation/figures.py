@@ -49,19 +49,20 @@ def score_dots(ablation: Ablation) -> Figure:
 
 
 def perplexity_curves(ablation: Ablation) -> Figure:
-    """Draw the smoothed perplexity of training and validation, averaged over the seeds."""
+    """Draw the loss, and the perplexity of training and validation, averaged over the seeds."""
     entries = ablation.entries[:MOST_LINES]
     with mpl.rc_context(STYLE):
-        figure, (train, held_out), looks = _panels(entries, 2)
+        figure, axes, looks = _panels(entries, 3)
+        loss, train, held_out = axes
         for entry, look in zip(entries, looks, strict=False):
-            tables = [smoothed(logged(run, "loss")) for run in entry.runs]
-            train.plot(*_mean_curve(entry, tables, "loss"), **look)
+            losses = [logged(run, "loss") for run in entry.runs]
+            loss.plot(*_mean_curve(entry, losses, "loss"), **look)
+            train.plot(*_mean_curve(entry, [smoothed(one) for one in losses], "loss"), **look)
             tables = [logged(run, PERPLEXITY_KEY) for run in entry.runs]
             held_out.plot(*_mean_curve(entry, tables, PERPLEXITY_KEY), marker=".", **look)
-        for axis, title in ((train, "Training"), (held_out, "Validation")):
-            axis.set_title(
-                f"{title} perplexity, smoothed" if axis is train else f"{title} perplexity"
-            )
+        titles = ("Training loss", "Training perplexity, smoothed", "Validation perplexity")
+        for axis, title in zip(axes, titles, strict=True):
+            axis.set_title(title, fontsize="medium")
             axis.set_xlabel("step")
             axis.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
             axis.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from statistics import fmean
 
+from attnlab.evaluation.examined import AS_TRAINED, WITHOUT_FUTURE
 from attnlab.evaluation.held_out_text import SPLIT
 from attnlab.evaluation.metrics.bits_per_character import BITS_PER_CHARACTER as BITS
 from attnlab.report.ablation.entries import Ablation, Entry, logged
@@ -27,8 +28,9 @@ def ledger(ablation: Ablation) -> Iterator[Block]:
     yield Sentences(
         [
             "training: smoothed perplexity at the end. p: paired over seeds and windows, after"
-            " Holm's correction. MB: memory of a training step. leak: what the future is worth, in"
-            " bits per token; a model with any is not to be believed."
+            " Holm's correction. tokens/s: of the training, which may have shared the machine. MB:"
+            " memory of a training step. leak: by how many bits per token the loss rises if the"
+            " future is replaced by a random one; a model with any is not to be believed."
         ]
     )
 
@@ -64,27 +66,22 @@ def _difference(entry: Entry) -> str:
     return f"{entry.pair.difference:+.3f} ({low:+.3f} to {high:+.3f})"
 
 
-def mean_perplexities(entries: Sequence[Entry]) -> Table:
-    """Show perplexities averaged over the whole run, as the assignment's own table does."""
-    rows = []
-    for entry in entries:
-        train = [value for run in entry.runs for value in _perplexities(logged(run, "loss"))]
-        held_out = [value for run in entry.runs for value in logged(run, PERPLEXITY_KEY)]
-        rows.append([entry.name, *(_number(fmean(v) if v else None) for v in (train, held_out))])
-    return Table(["condition", "training perplexity, mean", "validation perplexity, mean"], rows)
+def mean_perplexities(entry: Entry) -> tuple[float | None, float | None]:
+    """Average the perplexity of training and validation over the whole run and all seeds."""
+    train = [math.exp(loss) for run in entry.runs for loss in logged(run, "loss")]
+    held_out = [value for run in entry.runs for value in logged(run, PERPLEXITY_KEY)]
+    return fmean(train) if train else None, fmean(held_out) if held_out else None
 
 
 def leaks(ablation: Ablation) -> Iterator[Block]:
     """Show what a leaking condition owes to the future, on the text and on coin flips."""
     yield Heading("What leaks, and what is left without a future")
-    yield mean_perplexities(ablation.entries)
+    columns = ["condition", "training perplexity, mean", "validation perplexity, mean"]
+    means = [[entry.name, *map(_number, mean_perplexities(entry))] for entry in ablation.entries]
+    yield Table(columns, means)  # over the whole run, as the assignment's own table has them
     rows = []
     for entry in ablation.entries:
-        again = [one["without_future"] for one in entry.examined if "without_future" in one]
-        trained, left = (
-            _number(fmean(one[how]["perplexity"] for one in again)) if again else NOTHING
-            for how in ("as_trained", "without_future")
-        )
+        trained, left = _number(entry.on_same_windows(AS_TRAINED)), _number(entry.without_future)
         leak = "0" if entry.leak_bits is None else f"{entry.leak_bits:.3g}"
         rows.append([entry.name, leak, trained, left, *_coin_cells(ablation, entry.name)])
     columns = ["condition", "leak (bits per token)", "perplexity, same windows"]
@@ -92,9 +89,10 @@ def leaks(ablation: Ablation) -> Iterator[Block]:
     yield Table(columns, rows)
     yield Sentences(
         [
-            "Without a future: each token is predicted before the next one is written. A causal"
-            " model loses nothing by that, so it is not read again. A fair coin has 1 bit per"
-            " flip: whatever a model saves on new flips comes from the future."
+            "leak: the rise of the loss if the future is replaced by a random one, which also"
+            " misleads. Without a future: each token is predicted before the next one is written,"
+            " which changes nothing for a causal model. A fair coin has 1 bit per flip: whatever a"
+            " model saves on new flips comes from the future."
         ]
     )
 
@@ -104,16 +102,31 @@ def _coin_cells(ablation: Ablation, name: str) -> list[str]:
         return [NOTHING, NOTHING]
     run, examined = ablation.coins[name]
     bits = run.record["scores"][SPLIT][BITS.name]
-    again = examined.get("without_future")
-    left = f"{again['without_future'][BITS.name]:.3f}" if again else NOTHING
+    how = WITHOUT_FUTURE if WITHOUT_FUTURE in examined else AS_TRAINED
+    left = f"{examined[how][BITS.name]:.3f}" if how in examined else NOTHING
     return [f"{bits:.3f}", left]
 
 
-def weights_on_itself(entries: Sequence[Entry]) -> Table:
-    """Show how much attention tokens give to themselves."""
-    found = [(entry.name, entry.mean_examined("weight_on_itself")) for entry in entries]
-    rows = [[name, NOTHING if own is None else f"{own:.1%}"] for name, own in found]
-    return Table(["condition", "weight that a token gives to itself"], rows)
+def directions(entries: Sequence[Entry]) -> Iterator[Block]:
+    """Show whether scores have a direction, and how much attention tokens give to themselves."""
+    rows = []
+    for entry in entries:
+        apart = entry.mean_examined("asymmetry_of_scores")
+        own = entry.mean_examined("weight_on_itself")
+        rows.append(
+            [
+                entry.name,
+                NOTHING if apart is None else f"{apart:.2f}",
+                NOTHING if own is None else f"{own:.1%}",
+            ]
+        )
+    yield Table(["condition", "asymmetry of scores", "weight that a token gives to itself"], rows)
+    yield Sentences(
+        [
+            "Asymmetry: ‖S − Sᵀ‖ / ‖S + Sᵀ‖ of the scores before the mask, averaged over heads; 0"
+            " if two tokens score each other alike, 1 if the two directions are unrelated."
+        ]
+    )
 
 
 def by_position(entries: Sequence[Entry]) -> Table:
@@ -131,11 +144,11 @@ def crossovers(ablation: Ablation) -> Iterator[Block]:
     found = ablation.costs.get("crossover")
     if not found:
         return
-    longest = max(cost["length"] for cost in ablation.costs["costs"])
-    rows = [
-        [name, *(_length(at[what], longest) for what in ("seconds", "peak_bytes"))]
-        for name, at in found.items()
-    ]
+    measured = ablation.costs["costs"]
+    rows = []
+    for name, at in found.items():
+        longest = max(cost["length"] for cost in measured if cost["name"] == name)
+        rows.append([name, *(_length(at[what], longest) for what in ("seconds", "peak_bytes"))])
     yield Heading("From which length it is cheaper")
     yield Table(["layer", "less time from (tokens)", "less memory from (tokens)"], rows)
 
@@ -157,10 +170,6 @@ def samples(entries: Sequence[Entry]) -> Iterator[Block]:
             for entry in shown
         ],
     )
-
-
-def _perplexities(losses: Sequence[float]) -> list[float]:
-    return [math.exp(loss) for loss in losses]
 
 
 def _length(length: int | None, longest: int) -> str:

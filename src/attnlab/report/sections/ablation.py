@@ -58,7 +58,7 @@ def _only_topic(runs: Sequence[Run]) -> Topic | None:
 
 
 def _read(runs: Sequence[Run], topic: Topic | None) -> Ablation:
-    return read_ablation(runs, control=topic.control) if topic else read_ablation(runs)
+    return read_ablation(runs, control=topic.control).about(topic) if topic else read_ablation(runs)
 
 
 def _scores(ablation: Ablation) -> Iterator[Block]:
@@ -71,8 +71,8 @@ def _scores(ablation: Ablation) -> Iterator[Block]:
 
 def _perplexity(ablation: Ablation) -> Iterator[Block]:
     caption = (
-        "Perplexity over the training, averaged over the seeds: the control and the best of the"
-        " others."
+        "Loss and perplexity over the training, averaged over the seeds: the control and the best"
+        " of the others."
     )
     yield Figure("perplexity", caption, figures.perplexity_curves(ablation))
 
@@ -87,17 +87,20 @@ def _by_position(ablation: Ablation) -> Iterator[Block]:
     yield Figure("by-position", caption, figures.position_curves(ablation, block=block))
 
 
-def _self_weight(ablation: Ablation) -> Iterator[Block]:
-    yield tables.weights_on_itself(ablation.entries)
+def _directions(ablation: Ablation) -> Iterator[Block]:
+    yield from tables.directions(ablation.entries)
 
 
 def _cost(ablation: Ablation) -> Iterator[Block]:
     yield from tables.crossovers(ablation)
-    if "costs" in ablation.costs:
+    if ablation.costs.get("costs"):
         costs = [
             Cost(**{**cost, "rounds": tuple(cost["rounds"])}) for cost in ablation.costs["costs"]
         ]
-        caption = "Time and memory of one layer, forward and back, against the length."
+        caption = (
+            "Time and memory of one layer, forward and back, against the length: one text, causal,"
+            " in float32."
+        )
         yield Figure("cost", caption, costs_figure(costs))
 
 
@@ -105,7 +108,7 @@ _PARTS = {
     "scores": _scores,
     "perplexity": _perplexity,
     "by_position": _by_position,
-    "self_weight": _self_weight,
+    "directions": _directions,
     "leak": tables.leaks,
     "cost": _cost,
 }

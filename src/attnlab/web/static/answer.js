@@ -3,6 +3,8 @@
 import {list, scrolling, table} from "./blocks.js";
 import {h} from "./dom.js";
 
+const MARK = "⁇"; // SENTINEL of attnlab.data.tokenizer
+
 /** An answer as /api/ask gives it: what it is, and whether to believe it. */
 export function answerHead(answer) {
   const {verdict, reason, warnings} = answer;
@@ -63,7 +65,7 @@ function looks({problem, tokens, n_question: count, layers}) {
     layers.map((_, i) => h("option", {value: i, selected: i === layers.length - 1}, `layer ${i + 1}`)));
   draw(layers.length - 1);
   return [heading, h("p", {class: "quiet"}, "Attention weight in percent, mean of the heads. Each row is a token of"
-    + " the answer, named by the token it was written after."),
+    + ` the answer, named by the token it was written after.${tokens.includes(MARK) ? ` ${MARK} marks where an answer begins.` : ""}`),
   h("div", {class: "controls"}, h("label", {}, "Layer", choice)), place];
 }
 

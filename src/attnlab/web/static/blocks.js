@@ -3,6 +3,7 @@
 import {h} from "./dom.js";
 
 const LONG = 40;
+const LONGISH = 24; // takes more than one line where the screen is narrow
 const SHOW = {
   heading: ({text}) => h("h2", {}, text),
   sentences: ({lines, warning}) => (warning ? h("div", {class: "warning"}, list(lines)) : list(lines)),
@@ -19,10 +20,23 @@ export function list(lines) {
 
 /** A table of texts; two columns are names and values, which may take more than one line. */
 export function table({columns, rows}, label) {
-  const cell = (text) => h("td", {class: String(text).length > LONG ? "long" : null}, text);
-  return scrolling(label ?? columns.join(", "), h("table", {class: columns.length === 2 && "facts"},
+  const isFacts = columns.length === 2;
+  const cell = (text, i) => h("td", {class: lengthOf(text)}, isFacts && i === 0 ? breakable(text) : text);
+  return scrolling(label ?? columns.join(", "), h("table", {class: isFacts && "facts"},
     h("thead", {}, h("tr", {}, columns.map(heading))),
     h("tbody", {}, rows.map((row) => h("tr", {}, row.map(cell))))));
+}
+
+/** A dotted name that may take a new line after a dot or an underscore. */
+function breakable(name) {
+  return String(name).split(/(?<=[._])/).flatMap((part, i) => (i ? [h("wbr"), part] : [part]));
+}
+
+/** The class of a cell with much text; null for a short one. */
+export function lengthOf(text) {
+  const {length} = String(text);
+  if (length > LONG) return "long";
+  return length > LONGISH ? "longish" : null;
 }
 
 /** What is on the diagonal is right; every count is shaded by its share of the row. */

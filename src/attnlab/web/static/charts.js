@@ -54,7 +54,9 @@ function inWords(title, lines) {
 /** Draw scores with their 95 % intervals: [{name, metric, value, interval, baseline}]. */
 export function intervals(scores) {
   const size = phone.matches ? ON_A_PHONE : INTERVALS;
-  const {width, left, right, row, bottom} = size;
+  const {width, right, row, bottom} = size;
+  const longest = Math.max(...scores.map(({name}) => shortened(name, size.longest).length));
+  const left = Math.min(size.left, 24 + 7.5 * longest);
   const height = row * scores.length + bottom;
   const areShares = scores.every(({metric}) => SHARES.includes(metric));
   const x = scale(areShares ? [0, 1] : padded(scores.flatMap(bounds)), [left, width - right]);

@@ -3,6 +3,7 @@
 const SVG = "http://www.w3.org/2000/svg";
 const TOKEN_HEADER = "X-Attnlab-Token";
 const NOTHING = [null, undefined, false];
+const WORDS = /^(a|an|another|every|it|no|nothing|one|only|process|the|there|this|you|your) /;
 let session;
 
 /** Make an HTML element: h("a", {href: "#/runs", onclick: go}, "Runs"). */
@@ -98,7 +99,12 @@ async function answerOf(response) {
 
 /** Show what went wrong in the place of what was asked for. */
 export function showError(root, error) {
-  root.replaceChildren(h("p", {class: "warning", role: "alert"}, error.message ?? String(error)));
+  root.replaceChildren(h("p", {class: "warning", role: "alert"}, capitalized(error.message ?? String(error))));
+}
+
+/** Begin a sentence with a capital, unless it begins with a name, a setting or a path. */
+function capitalized(text) {
+  return WORDS.test(text) ? `${text[0].toUpperCase()}${text.slice(1)}` : text;
 }
 
 /** Send JSON with the token, and return the float32 numbers that come back. */

@@ -26,6 +26,35 @@ export function settingsForm(fields, runs = []) {
   };
 }
 
+/** Put what is wrong with fields next to them, and return an Error that says all the rest.
+ *
+ * `others` are fields that are no settings, by key: {fail(reason), focus()}. */
+export function markedIn(settings, error, others = {}) {
+  const fields = {...error.fields};
+  const count = Object.keys(fields).length;
+  const rest = settings.show(fields);
+  const left = rest.filter(([key]) => !(key in others)).map(([, reason]) => reason);
+  for (const [key, one] of Object.entries(others)) {
+    if (!(key in fields)) continue;
+    one.fail(fields[key]);
+    one.focus();
+  }
+  if (count === left.length) return error;
+  return new Error([`Change the marked ${count === 1 ? "setting" : "settings"}.`, ...left].join(" "));
+}
+
+/** Where a field says what is wrong with it. */
+export function errorOf(id, control) {
+  const element = h("p", {class: "bad", id: `${id}-error`, hidden: true});
+  const fail = (reason) => {
+    element.hidden = !reason;
+    element.textContent = reason ?? "";
+    if (reason) control.setAttribute("aria-invalid", "true");
+    else control.removeAttribute("aria-invalid");
+  };
+  return {element, fail, focus: () => control.focus()};
+}
+
 /** What differs from the defaults, by key; a field that holds no value at all throws. */
 function changedValues(made) {
   showErrors(made, {});
@@ -41,14 +70,14 @@ function changedValues(made) {
   return values;
 }
 
-/** Put reasons next to their fields, and the cursor into the first; return those without a field. */
+/** Put reasons next to their fields, and the cursor into the first; return those without a field, by key. */
 function showErrors(made, errors) {
   const left = {...errors};
   const wrong = made.filter(({key}) => key in errors);
   for (const one of made) one.fail(errors[one.key]);
   for (const {key} of wrong) delete left[key];
   wrong[0]?.focus();
-  return Object.values(left);
+  return Object.entries(left);
 }
 
 /** Settings without a section stand open; a section can be unfolded, and counts its changes. */
@@ -69,24 +98,19 @@ function section(name, made, isFirst) {
 function fieldOf(field, runs) {
   const {key} = field;
   const id = `setting-${key}`;
-  const error = h("p", {class: "bad", id: `${id}-error`, hidden: true});
   const control = controlOf(field, {id, "aria-describedby": `${id}-help ${id}-error`});
+  const error = errorOf(id, control);
   const initial = rawOf(control);
   const label = h("label", {for: id}, key.split(".").at(-1));
-  const help = h("p", {class: "quiet", id: `${id}-help`}, helpOf(field));
+  const help = h("p", {class: "quiet", id: `${id}-help`}, coded(helpOf(field)));
   const suggestions = field.is_run && h("datalist", {id: `${id}-runs`},
     runs.map((name) => h("option", {value: name})));
   return {
     key,
-    element: h("div", {class: "field"}, label, control, suggestions, help, error),
+    element: h("div", {class: "field"}, label, control, suggestions, help, error.element),
     isChanged: () => rawOf(control) !== initial,
     read: () => valueOf(field, control),
-    fail(reason) {
-      error.hidden = !reason;
-      error.textContent = reason ?? "";
-      if (reason) control.setAttribute("aria-invalid", "true");
-      else control.removeAttribute("aria-invalid");
-    },
+    fail: error.fail,
     focus() {
       const folded = control.closest("details");
       if (folded) folded.open = true;
@@ -101,6 +125,11 @@ function helpOf({meaning, limits, kind}) {
     .map(([name, words]) => `${words} ${number.format(limits[name])}`).join(" and ");
   return [meaning, bounds && `${bounds[0].toUpperCase()}${bounds.slice(1)}.`, WRITTEN[kind]]
     .filter(Boolean).join(" ");
+}
+
+/** A text whose parts in backquotes are code. */
+function coded(text) {
+  return text.split("`").map((part, i) => (i % 2 ? h("code", {}, part) : part));
 }
 
 function controlOf({kind, choices, value, is_run: isRun, key}, attributes) {

@@ -1,8 +1,9 @@
 // One head as arcs: queries on the left, keys on the right, a line as strong as the weight.
 
-import {shown} from "./heat_map.js";
+import {roomFor, shown} from "./heat_map.js";
 
-const NAMES = 110;
+const NAMES = 110; // the most room that they get, on either side
+const TITLE = 40; // and the least, for the word above them
 const EDGE = 10;
 const MOST_LINES = 2000;
 const MOST_OF_CHOSEN = 40;
@@ -10,10 +11,11 @@ const FAINTEST = 0.02; // a share of the weight that is still drawn, but for the
 const found = new WeakMap(); // lines by the numbers they are of: another token is chosen often
 
 /** Where everything of the figure is, in a width. */
-export function arcsLayout({rows, columns}, width) {
+export function arcsLayout({rows, columns, queries, keys}, width) {
+  const names = Math.max(TITLE, roomFor([...queries, ...keys], NAMES));
   const step = Math.max(rows, columns) > 200 ? 12 : 18;
   return {
-    step, left: NAMES, right: Math.min(width, 560) - NAMES,
+    step, left: names, right: Math.min(width, 560) - names,
     width: Math.min(width, 560), height: Math.max(rows, columns) * step + 2 * EDGE + 20,
   };
 }

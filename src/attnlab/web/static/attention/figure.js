@@ -35,8 +35,9 @@ export function headFigure({onchoose}) {
     ? {row: queryAt(map, layout, offsetX, offsetY)} : cellAt(map, layout, offsetX, offsetY));
   canvas.addEventListener("pointermove", (event) => {
     const at = map && placeOf(event);
-    readout.textContent = at?.column === undefined ? "" : inWords(map, at);
+    readout.textContent = at?.column === undefined ? hintOf(map) : inWords(map, at);
   });
+  canvas.addEventListener("pointerleave", () => { readout.textContent = hintOf(map); });
   canvas.addEventListener("click", (event) => {
     const row = placeOf(event)?.row ?? null;
     if (row !== null) onchoose(row);
@@ -46,6 +47,8 @@ export function headFigure({onchoose}) {
     show(next, label) {
       map = next;
       canvas.setAttribute("aria-label", label);
+      box.classList.toggle("tall", map.asArcs);
+      readout.textContent = hintOf(map);
       paint();
       if (map.asArcs) reveal(box, heightOf(layout, map.chosen));
     },
@@ -63,6 +66,12 @@ export function headFigure({onchoose}) {
       return new Promise((done) => { file.toBlob(done, "image/png"); });
     },
   };
+}
+
+/** What the pointer can do here. */
+function hintOf(map) {
+  if (!map) return "";
+  return map.asArcs ? "Click a token on the left to choose it." : "Point at a cell to read it; click to choose its row.";
 }
 
 /** Scroll a box to a height, unless that is in sight. */

@@ -57,7 +57,10 @@ function paint(button, {thumbnails: {rows, columns, pixels}}, head, colors) {
 /** What a head mostly does, in words; nothing where queries and keys are not the same tokens. */
 export function habitsOf({habits}, head) {
   if (!habits) return "";
-  const share = (name) => `${Math.round(100 * habits[name][head])} %`;
+  const share = (name) => {
+    const percent = 100 * habits[name][head];
+    return `${percent.toFixed(percent < 1 ? 1 : 0)} %`;
+  };
   return `: on average ${share("itself")} of the weight goes to the token itself, ${share("previous")} to the one`
     + ` before, ${share("first")} to the first`;
 }

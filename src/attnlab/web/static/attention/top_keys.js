@@ -8,7 +8,7 @@ import {percent, shown} from "./heat_map.js";
 const COUNT = 10;
 const COLUMNS = ["Key", "Position", "Weight", ""];
 
-/** A table for the chosen query of a map of weights. */
+/** A table for the chosen query of a map of weights; the longest bar is that of the largest weight. */
 export function topKeys({values, columns, keys, chosen, queries, n_learned: learned}) {
   const best = strongest(values.subarray(chosen * columns, (chosen + 1) * columns), COUNT);
   const label = `Top keys of ${shown(queries[chosen])}, token ${chosen + 1}`;
@@ -19,7 +19,7 @@ export function topKeys({values, columns, keys, chosen, queries, n_learned: lear
       h("th", {scope: "row", class: "token-name"}, shown(keys[column])),
       h("td", {}, column < learned ? "learned" : column - learned + 1),
       h("td", {}, h("data", {value: String(weight)}, percent(weight))),
-      h("td", {}, share(weight))))))));
+      h("td", {}, share(weight / (best[0].weight || 1)))))))));
 }
 
 /** The same in one sentence, for those who hear the page. */

@@ -27,7 +27,7 @@ export function controls(examples, on) {
     angles: () => ({turn: turn.valueAsNumber, tilt: tilt.valueAsNumber}),
     begin(chosen) {
       example.value = chosen.name;
-      about.textContent = chosen.about;
+      about.textContent = `${chosen.about[0].toUpperCase()}${chosen.about.slice(1)}`;
     },
     draw({query, values, temperature}) {
       const sizes = [...new Set([2, 3, query.length])];

@@ -17,7 +17,7 @@ export function noisyHeads(verdicts) {
   const fieldOf = (name, value) => h("input", {type: "number", step: "any", value, name});
   const inputs = FIELDS.map(([name, label, value]) => [name, label, fieldOf(name, value)]);
   const spread = h("p", {role: "status"});
-  const result = h("div", {class: "heads"});
+  const result = h("div");
   let seed = 0;
   let draws = 0;
   const draw = async () => {
@@ -60,7 +60,7 @@ function panelOf(panel) {
     : panel.x_label.replaceAll("$", "");
   const drawn = panel.kind === "NoisyKey" ? dotsOf(panel) : histogramOf(panel);
   return h("figure", {}, svg("svg", {viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": caption}, drawn),
-    panel.shares && legendOf(Object.keys(panel.shares)), h("figcaption", {}, caption));
+    h("figcaption", {}, caption), panel.shares && legendOf(Object.keys(panel.shares)));
 }
 
 function legendOf(names) {

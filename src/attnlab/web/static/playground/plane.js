@@ -5,6 +5,7 @@ import {lengthOf, lift, plus, viewOf} from "./projection.js";
 import {SIZE, axesOf, shapeOf, spotOf, toPage} from "./shapes.js";
 
 const MARGIN = 14;
+const CLOSE = [14, 8];
 const STEPS = {
   ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowDown: [1, -1], ArrowUp: [1, 1], PageDown: [2, -1], PageUp: [2, 1],
 }; // by key: an axis, and where to
@@ -111,7 +112,18 @@ function updateHandle(handle, point, scene) {
   const [halo, , , name] = handle.children;
   halo.setAttribute("r", 4.5 + 16 * Math.sqrt(point.weight ?? 0));
   name.textContent = point.id;
-  placeName(name, {isLeft: point.kind === "query" ? x > -SIZE + 14 : x > SIZE - 14, isBelow: y < -SIZE + 10});
+  const isBelow = y < -SIZE + 10 || isCrowded(point, scene);
+  placeName(name, {isLeft: point.kind === "query" ? x > -SIZE + 14 : x > SIZE - 14, isBelow});
+}
+
+// Of two points of a kind so close that their names would meet, the later one has its name below.
+function isCrowded(point, scene) {
+  const [x, y] = spotOf(scene, point.at);
+  const before = scene.points.slice(0, scene.points.indexOf(point)).filter(({kind}) => kind === point.kind);
+  return before.some(({at}) => {
+    const [otherX, otherY] = spotOf(scene, at);
+    return Math.abs(x - otherX) < CLOSE[0] && Math.abs(y - otherY) < CLOSE[1];
+  });
 }
 
 // The query's name is on the left: a key at the same place has its own on the right.

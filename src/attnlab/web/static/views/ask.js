@@ -1,17 +1,20 @@
 // Questions to a run's model: the answer, whether to believe it, and what it rests on.
 
 import {answerDetails, answerHead} from "../answer.js";
+import {lengthOf} from "../blocks.js";
 import {getJson, h, postJson, showError} from "../dom.js";
 import {nameChange} from "../name_change.js";
 import {noModels, runChoice, runsWithModel} from "../run_choice.js";
 
 export const title = "Ask";
 const KIND = "language model";
+const INTRODUCTION = "Ask a run's model a question. You see its answer, whether it looks retrieved or made up and why, and what"
+  + " the corpus says.";
 
 /** `#/ask?run=NAME&question=TEXT` asks at once. */
 export async function render(root, {query}) {
   const models = await runsWithModel(KIND);
-  root.append(h("h1", {}, title));
+  root.append(h("h1", {}, title), h("p", {}, INTRODUCTION));
   if (!models.length) {
     root.append(noModels(KIND, "attnlab knowledge demo"));
     return;
@@ -98,7 +101,7 @@ function historyOf(asked) {
   if (asked.length < 2) return [];
   const rows = asked.map(({run, question, text, verdict, probability}) =>
     h("tr", {}, [question, text || "(nothing)", verdict, `${Math.round(100 * probability)} %`, run]
-      .map((cell) => h("td", {}, cell))));
+      .map((cell) => h("td", {class: lengthOf(cell)}, cell))));
   const columns = ["question", "answer", "verdict", "confidence", "run"];
   return [h("h2", {}, "Asked so far"),
     h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Asked so far"}, h("table", {},

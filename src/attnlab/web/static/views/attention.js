@@ -98,7 +98,8 @@ class HeadView {
     await this.change({});
     try {
       const found = await postJson("/api/attention/leak", this.asked);
-      this.leak.textContent = `Leak meter: ${found.sentence}${found.sentence.endsWith(".") ? "" : "."}`;
+      const verdict = found.applies && !found.found ? "no leak; " : "";
+      this.leak.textContent = `Leak meter: ${verdict}${found.sentence}${found.sentence.endsWith(".") ? "" : "."}`;
       this.leak.className = found.found ? "bad" : found.applies ? "good" : "quiet";
     } catch (error) {
       this.leak.textContent = `Leak meter: ${error.message}`;

@@ -9,7 +9,7 @@ import {h, postJson, showError} from "../dom.js";
 import {noModels, runsWithModel} from "../run_choice.js";
 
 export const title = "Classify";
-const INTRODUCTION = "Type a text and choose a run. The probabilities are those of attnlab classify predict --text.";
+const INTRODUCTION = "Type a text and choose a run. The probabilities are those of attnlab classify predict.";
 const COLORS = "Green tokens speak for the class, red ones against it; the strongest color is the largest number of its line.";
 const GRADIENT = "By how much the class's log-odds would rise, to first order, if the token's vector became longer. It is"
   + " not what would happen without the token.";

@@ -53,7 +53,7 @@ class JobPage {
   links({is_begun: isBegun, cell}) {
     if (!isBegun) return [];
     const inner = cell && cell !== this.name && h("a", {href: pageOf(cell)}, cell.split("/").at(-1));
-    return [h("a", {href: pageOf(this.name)}, "Its page among the runs"), ...(inner ? [" · ", inner] : [])];
+    return [h("a", {href: pageOf(this.name)}, "Open its page in Runs"), ...(inner ? [" · ", inner] : [])];
   }
 
   async act(what) {

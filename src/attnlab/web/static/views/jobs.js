@@ -1,12 +1,13 @@
 // Jobs: those that were started here, and a form to start another.
 
 import {getJson, h, postJson, showError} from "../dom.js";
-import {settingsForm} from "../forms.js";
+import {errorOf, markedIn, settingsForm} from "../forms.js";
 import {jobState, pageOfJob, tell} from "../job_state.js";
 
 export const title = "Jobs";
 const FIRST = "knowledge-demo";
 const REFRESH = 2000;
+const NAME = "run-name"; // the field of the name, also where the server says what is wrong with it
 
 /** `#/jobs?job=NAME` begins with the form of that job. */
 export async function render(root, {query}) {
@@ -65,17 +66,19 @@ async function showForm(place, choose) {
 }
 
 function formOf(job, summary, settings, folders) {
-  const name = h("input", {id: "run-name", autocomplete: "off", "aria-describedby": "run-name-help"});
+  const name = h("input", {id: NAME, autocomplete: "off", "aria-describedby": `${NAME}-help ${NAME}-error`});
+  const wrongName = errorOf(NAME, name);
   const problem = h("div");
   const submit = async (event) => {
     event.preventDefault();
     problem.replaceChildren();
+    wrongName.fail();
     try {
       const order = {job, name: name.value.trim() || null, values: settings.values()};
       const {name: given} = await postJson("/api/jobs/start", order);
       location.hash = pageOfJob(given);
     } catch (error) {
-      explain(error, settings, problem);
+      showError(problem, markedIn(settings, error, {[NAME]: wrongName}));
     }
   };
   const files = `Jobs started here read files only under ${folders.join(" and ")}, and run no code of your own.`;
@@ -83,17 +86,8 @@ function formOf(job, summary, settings, folders) {
     h("p", {}, `${summary[0].toUpperCase()}${summary.slice(1)}${/[.?]$/.test(summary) ? "" : "."}`),
     h("p", {class: "quiet"}, files),
     h("div", {class: "fields"}, h("div", {class: "field"},
-      h("label", {for: "run-name"}, "Name of the run"), name,
-      h("p", {class: "quiet", id: "run-name-help"}, "If left empty, the run is named after its job and settings."))),
+      h("label", {for: NAME}, "Name of the run"), name,
+      h("p", {class: "quiet", id: `${NAME}-help`}, "If left empty, the run is named after its job and settings."),
+      wrongName.element)),
     settings.element, problem, h("p", {class: "controls"}, h("button", {class: "primary"}, "Start")));
-}
-
-/** What is wrong with a field stands next to it; all else, above the button. */
-function explain(error, settings, place) {
-  const fields = error.fields ?? {};
-  const count = Object.keys(fields).length;
-  const rest = settings.show(fields);
-  const words = count > rest.length
-    ? [`Change the marked ${count === 1 ? "setting" : "settings"}.`, ...rest] : [error.message];
-  showError(place, new Error(words.join(" ")));
 }

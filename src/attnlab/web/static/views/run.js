@@ -10,6 +10,8 @@ import {badge, pageOf, result} from "./runs.js";
 
 export const title = "Run";
 
+const when = new Intl.DateTimeFormat("en-GB", {dateStyle: "medium", timeStyle: "short"});
+
 export async function render(root, {path}) {
   const load = () => getJson(`/api/runs/detail?name=${encodeURIComponent(path)}`);
   const data = await load();
@@ -66,7 +68,8 @@ function showState(place, now) {
   place.replaceChildren(h("div", {}, h("p", {}, badge(now), progress && `, ${progress}`,
     now.state === "running" && timeLeft(now.seconds_left)),
     total && h("progress", {value: count(done), max: count(total), "aria-label": progress}),
-    failure && h("div", {class: "warning"}, h("p", {}, failure.message), h("p", {}, failure.time))));
+    failure && h("div", {class: "warning"}, h("p", {}, failure.message),
+      h("p", {class: "quiet"}, h("time", {datetime: failure.time}, when.format(new Date(failure.time)))))));
 }
 
 function results({name, scores, summary, details, splits, made}) {

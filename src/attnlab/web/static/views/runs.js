@@ -90,6 +90,7 @@ function draw(place, state, change) {
   place.head.replaceChildren(h("td"), ...headers);
   place.body.replaceChildren(...sorted(lines, state).flatMap((one) => rows(one, state, change)));
   place.compare.disabled = state.chosen.size < 2;
+  place.compare.title = state.chosen.size < 2 ? "Tick two or more runs to compare them" : "";
   place.compare.textContent = state.chosen.size ? `Compare ${state.chosen.size}` : "Compare";
 }
 

@@ -2,17 +2,18 @@
 
 import {list} from "../blocks.js";
 import {getJson, h, postEvents, showError} from "../dom.js";
-import {settingsForm} from "../forms.js";
+import {markedIn, settingsForm} from "../forms.js";
 import {noModels, runChoice, runsWithModel} from "../run_choice.js";
 
 export const title = "Write";
 const KIND = "language model";
 const LONGEST = 100_000;
+const INTRODUCTION = "Type how a text begins. A run's model goes on with it, token by token.";
 
 /** `#/write?run=NAME` begins with that run. */
 export async function render(root, {query}) {
   const [models, {fields}] = await Promise.all([runsWithModel(KIND), getJson("/api/write/form")]);
-  root.append(h("h1", {}, title));
+  root.append(h("h1", {}, title), h("p", {}, INTRODUCTION));
   if (!models.length) {
     root.append(noModels(KIND, "attnlab knowledge demo"));
     return undefined;
@@ -75,7 +76,7 @@ class WritePage {
   take(name, data) {
     if (name === "begin" && data.warnings.length) this.place.append(h("div", {class: "warning"}, list(data.warnings)));
     if (name === "sample") this.startText(data.number);
-    if (name === "piece") this.text.append(data.text);
+    if (name === "piece") this.append(data.text);
     if (name === "done") this.status.textContent = `${data.tokens} tokens. ${data.ended ? "The model ended the text." : "It stopped at the length limit."}`;
     if (name === "problem") this.refuse(new Error(data.error));
   }
@@ -85,12 +86,15 @@ class WritePage {
     this.place.append(this.text);
   }
 
+  /** Add a piece of the text; the first one is the prompt. */
+  append(piece) {
+    this.text.append(this.text.hasChildNodes() ? piece : h("span", {class: "prompt"}, piece));
+  }
+
   refuse(error) {
     this.status.textContent = "";
-    const fields = error.fields ?? {};
-    if (Object.keys(fields).length) this.settings.show(fields);
     const problem = h("div");
-    showError(problem, Object.keys(fields).length ? new Error("Change the marked settings.") : error);
+    showError(problem, markedIn(this.settings, error));
     this.place.append(problem);
   }
 }
