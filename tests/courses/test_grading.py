@@ -179,6 +179,20 @@ def test_a_program_that_does_not_end_is_stopped(tmp_path: Path) -> None:
     assert all(finding.passed is None for finding in part.findings[1:])
 
 
+def test_what_our_imports_took_is_not_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_to: dict[int, tuple[int, int]] = {}
+    monkeypatch.setattr(probing.resource, "setrlimit", set_to.__setitem__)
+    monkeypatch.setattr(probing.time, "process_time", lambda: 7.4)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    request, answer = tmp_path / "request.json", tmp_path / "answer.npz"
+    request.write_text(json.dumps({"kind": "nothing", "seconds": 2, "bytes": 1}))
+    monkeypatch.setattr(sys, "argv", ["probe", "work.py", str(request), str(answer)])
+    probing.main({"nothing": lambda *_: ({}, {})})
+    assert set_to[probing.resource.RLIMIT_CPU] == (10, 11)
+
+
 def test_a_program_that_leaves_without_an_answer_is_reported(tmp_path: Path) -> None:
     text = "import os, sys\nprint('bye', file=sys.stderr, flush=True)\nos._exit(7)\n"
     file = submit(tmp_path, attention=text) / "src" / "attention.py"
