@@ -25,5 +25,7 @@ class Additive(MultiHeadAttention):
 
     def score(self, q: Queries, k: Keys) -> Weights:
         """Let each head's vector judge tanh(q + k)."""
+        # Heads come as a view of the tokens; a sum in that order would be copied by every product.
+        q, k = q.contiguous(), k.contiguous()
         hidden = torch.tanh(q[:, :, :, None] + k[:, :, None])  # (B, H, T, S, K)
-        return torch.einsum("bhtsk,hk->bhts", hidden, self.judge)
+        return (hidden @ self.judge[:, None, :, None]).squeeze(-1)
