@@ -119,6 +119,34 @@ def test_a_leak_is_told_with_what_is_left_and_what_the_control_has() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("flips_per_token", "perplexity", "told"),
+    [
+        (1, 1.5, "late_mask saves 0.415 bits per coin flip, all of it read from the future."),
+        (10, 100.0, "late_mask saves 0.336 bits per coin flip, all of it read from the future."),
+        (10, 2000.0, "late_mask needs 1.097 bits per coin flip; 1 is the least."),
+    ],
+)
+def test_coins_are_counted_per_flip_whatever_a_token_is(
+    tmp_path: Path, flips_per_token: int, perplexity: float, told: str
+) -> None:
+    """The bug to guard against: a byte pair of ten coins, whose perplexity may be far above 2."""
+    coins = Run.begin("toy", {}, RunPlace(tmp_path, "coins"))
+    score = {
+        "metric": "perplexity",
+        "value": perplexity,
+        "n": 7,
+        "bits_per_character": math.log2(perplexity) / flips_per_token,
+        "interval": [perplexity * 0.9, perplexity * 1.1],
+        "tokens": 7,
+        "characters": 7 * flips_per_token,
+    }
+    leak = {"largest_change": 0.5, "sentence": "It leaks."}
+    coins.finish({"scores": {"held_out_text": score}, "leak": leak})
+    ablation = replace(found(), coins={"late_mask": (coins, {})})
+    assert told in list(sentences.interpretation(replace(TOPIC, expectations=()), ablation))
+
+
 def test_a_number_that_a_model_does_not_have_is_left_out() -> None:
     assert (
         entry("linear", 0, 1, asymmetry_of_scores=None).mean_examined("asymmetry_of_scores") is None

@@ -1,6 +1,7 @@
 """What an ablation says in words: what was found, and whether it is what a topic expected."""
 
 from collections.abc import Iterator, Sequence
+from math import log2
 
 from attnlab.attention.conditions import condition_name
 from attnlab.attention.topics import Beyond, Expectation, Topic
@@ -230,5 +231,6 @@ def _saved_on_coins(ablation: Ablation, name: str) -> float:
     run, _ = ablation.coins[name]
     score = run.record["scores"][SPLIT]
     is_leak = run.record["leak"]["largest_change"] != 0
-    # every coin is one token, so that the perplexity of a fair one is 2
-    return COIN - score[BITS.name] if is_leak and score["interval"][1] < 2**COIN else 0.0
+    # the interval is of the perplexity per token, and a byte pair holds many flips
+    at_most = log2(score["interval"][1]) * score["tokens"] / score["characters"]
+    return COIN - score[BITS.name] if is_leak and at_most < COIN else 0.0
