@@ -1,8 +1,9 @@
 """The demo: four ways to answer where made-up people were born, compared.
 
-The people of test never had their question in training. Who guesses, or learns from questions
-alone, cannot know; who has read their biographies may have remembered. About some people nothing is
-written: what is said of them is made up, and shows what confidence is worth.
+The people of test never had their question in training; views of their biographies favour what a
+reader, trained on the questions of other people, takes for the answer. Who guesses, or learns from
+questions alone, cannot know; who has read their biographies may have remembered. About some people
+nothing is written: what is said of them is made up, and shows what confidence is worth.
 """
 
 from collections.abc import Sequence
@@ -11,10 +12,10 @@ from typing import Any
 
 from attnlab.attention.settings import AttentionSettings
 from attnlab.recipes.knowledge.settings import (
+    RECIPES,
     DemoSettings,
     FinetuneSettings,
     MajoritySettings,
-    PretrainSettings,
 )
 from attnlab.recipes.knowledge.world import CORPUS, DEV, TEST, TRAIN, UNSEEN
 from attnlab.recipes.studies import Cell, Finished, StudyPlan
@@ -40,7 +41,7 @@ def plan(settings: DemoSettings, finished: Finished) -> Sequence[Cell]:
         "batch_tokens": settings.batch_tokens,
     }
     alone = replace(settings.training, length=settings.questions_length)
-    reading = PretrainSettings(**common, training=settings.training)
+    reading = replace(RECIPES["recall"].pretrain, **common, training=settings.training)
     unseen = unseen if settings.world.unwritten else ""
     recall = replace(reading, unseen=unseen, samples=settings.samples)
     model = replace(settings.model, attention=AttentionSettings("synthesizer"))

@@ -99,7 +99,8 @@ class PretrainSettings(LanguageModelSettings):
     """Let questions update the n-gram table, instead of only teaching the model to read it."""
     prefer: Literal["answers", "reader"] = "answers"
     """Which spans salient_spans prefers. answers: whatever answers some training question. reader:
-    what a reader, trained on those questions, takes for the answer in that line."""
+    what a reader, trained on those questions, takes for the answer in that line; answers where they
+    are too few to train it."""
     synthetic: SyntheticSettings = SyntheticSettings()
     objective: ObjectiveSettings = ObjectiveSettings()
 
@@ -170,7 +171,7 @@ class Recipe(NamedTuple):
 
 
 RECIPES = {
-    "recall": Recipe(PretrainSettings(), FinetuneSettings()),
+    "recall": Recipe(PretrainSettings(prefer="reader"), FinetuneSettings()),
     "synthetic": Recipe(
         PretrainSettings(
             prefer="reader",
@@ -228,10 +229,11 @@ RECIPES = {
         FinetuneSettings(tokenizer=TokenizerSettings(size=1024), model=TEXT_MODEL),
     ),
 }
-"""recall: ours. synthetic: also asks about everyone in the corpus in training, with the answers of
-a reader. course: the knowledge course's model, characters and objective, trained our way.
-original: its hyperparameters too, for many hours. text: running text, without the n-gram table,
-which would learn it by heart."""
+"""recall: ours; its views favour the spans that a reader picks, trained on the training questions.
+synthetic: also asks about everyone in the corpus in training, with that reader's answers. course:
+the knowledge course's model, characters and objective, trained our way. original: its
+hyperparameters too, for many hours. text: running text, without the n-gram table, which would learn
+it by heart."""
 
 
 def find_recipe(name: str, size: str | None = None) -> Recipe:
