@@ -12,10 +12,10 @@ from typing import Any
 
 from attnlab.attention.settings import AttentionSettings
 from attnlab.recipes.knowledge.settings import (
-    RECIPES,
     DemoSettings,
     FinetuneSettings,
     MajoritySettings,
+    PretrainSettings,
 )
 from attnlab.recipes.knowledge.world import CORPUS, DEV, TEST, TRAIN, UNSEEN
 from attnlab.recipes.studies import Cell, Finished, StudyPlan
@@ -41,7 +41,7 @@ def plan(settings: DemoSettings, finished: Finished) -> Sequence[Cell]:
         "batch_tokens": settings.batch_tokens,
     }
     alone = replace(settings.training, length=settings.questions_length)
-    reading = replace(RECIPES["recall"].pretrain, **common, training=settings.training)
+    reading = PretrainSettings(**common, training=settings.training)
     unseen = unseen if settings.world.unwritten else ""
     recall = replace(reading, unseen=unseen, samples=settings.samples)
     model = replace(settings.model, attention=AttentionSettings("synthesizer"))

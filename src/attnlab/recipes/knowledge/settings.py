@@ -97,10 +97,10 @@ class PretrainSettings(LanguageModelSettings):
     """File of training questions to mix in, `question<TAB>answer`; optional."""
     questions_write: bool = False
     """Let questions update the n-gram table, instead of only teaching the model to read it."""
-    prefer: Literal["answers", "reader"] = "answers"
-    """Which spans salient_spans prefers. answers: whatever answers some training question. reader:
-    what a reader, trained on those questions, takes for the answer in that line; answers where they
-    are too few to train it."""
+    prefer: Literal["reader", "answers"] = "reader"
+    """Which spans salient_spans prefers. reader: what a reader, trained on the training questions,
+    takes for the answer in that line. answers: whatever answers some training question; also if
+    they are too few to train a reader."""
     synthetic: SyntheticSettings = SyntheticSettings()
     objective: ObjectiveSettings = ObjectiveSettings()
 
@@ -171,10 +171,9 @@ class Recipe(NamedTuple):
 
 
 RECIPES = {
-    "recall": Recipe(PretrainSettings(prefer="reader"), FinetuneSettings()),
+    "recall": Recipe(PretrainSettings(), FinetuneSettings()),
     "synthetic": Recipe(
         PretrainSettings(
-            prefer="reader",
             synthetic=SyntheticSettings(questions=True),
             questions_write=True,
             training=replace(RECALL_TRAINING, length="1500k tokens"),
