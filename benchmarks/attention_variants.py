@@ -235,12 +235,11 @@ def described(entry: Entry) -> dict[str, Any]:
         "attention": model["attention"]["name"],
         "positions": model["attention"]["positions"],
         "d_model": model["d_model"],
-        "bits_per_character": round(entry.bits.score, 4),
-        "interval": [round(bound, 4) for bound in entry.bits.interval],
-        "difference": round(entry.pair.difference, 4) if entry.pair else 0.0,
-        "difference_interval": [round(bound, 4) for bound in entry.pair.interval]
-        if entry.pair
-        else [0.0, 0.0],
+        # not rounded: a page that rounds again would differ from the reports in the last digit
+        "bits_per_character": entry.bits.score,
+        "interval": list(entry.bits.interval),
+        "difference": entry.pair.difference if entry.pair else 0.0,
+        "difference_interval": list(entry.pair.interval) if entry.pair else [0.0, 0.0],
         "p": entry.pair.corrected_p if entry.pair else None,
         "outcome": entry.outcome,
         "perplexity": round(entry.perplexity, 3),

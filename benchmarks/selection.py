@@ -5,6 +5,7 @@
     python benchmarks/selection.py overfit        # ten questions learned by heart
     python benchmarks/selection.py full_size      # the hours on all questions; trains nothing
     ATTNLAB_DATA=… python benchmarks/selection.py sst2 yelp      # rate × batch × epochs, reduced
+    ATTNLAB_DATA=… python benchmarks/selection.py sst2_train     # what dev chose, on its own rows
     ATTNLAB_DATA=… python benchmarks/selection.py optimizers     # as given, and each at its best
     python benchmarks/random_encoders.py $ATTNLAB_DATA/sst2/train.tsv runs/selection/encoders
     ATTNLAB_DATA=… python benchmarks/selection.py models         # three pretrained, three random
@@ -28,6 +29,7 @@ from attnlab.evaluation.comparison import Comparison, compare
 from attnlab.evaluation.selection import select_best
 from attnlab.evaluation.turning import turn_of
 from attnlab.recipes.classify.batch_size import LAST_EPOCH, TRAIN
+from attnlab.recipes.classify.select import grid_cells
 from attnlab.recipes.classify.settings import (
     BatchSizeSettings,
     ClassifySettings,
@@ -36,10 +38,13 @@ from attnlab.recipes.classify.settings import (
 )
 from attnlab.recipes.jobs import find_job
 from attnlab.recipes.planning import plan_of
+from attnlab.recipes.studies import Finished
 from attnlab.report.epochs import epochs_of
 from attnlab.runs.directory import Run, RunPlace
+from attnlab.runs.files import read_json
 from attnlab.runs.study import Study
-from measure import hashes, write_result
+from measure import RESULTS, hashes, write_result
+from train_accuracy import train_accuracy
 
 RUNS = Path("runs/selection")
 SHARE, FEW = 0.1, 2_000
@@ -121,7 +126,9 @@ def write_selection(name: str, settings: SelectSettings, console: Console) -> No
     grid = [run for run in runs if "test" not in run.record["scores"]]
     tested = next(run for run in runs if "test" in run.record["scores"])
     best, test = select_best(grid), tested.record["scores"]["test"]
+    place = RunPlace(RUNS, f"{name}-chosen-on-train")
     details = {
+        "train": train_accuracy(tested, settings.base, place=place, console=console),
         "cells": conditions_of(best.comparison),
         "n_dev": best.comparison.n,
         "chosen": best.chosen.name,
@@ -133,6 +140,33 @@ def write_selection(name: str, settings: SelectSettings, console: Console) -> No
         "majority_on_test": test["baseline"]["value"],
     }
     write(f"selection_{name}", f"{name} test accuracy of what dev chose", test, details, runs)
+
+
+def write_chosen_on_train(console: Console) -> None:
+    """Train the cell that the grid on SST-2 chose once more, alone; ask it its own training rows.
+
+    It is trained in one go instead of going on from the run of fewer epochs, which is the same bit
+    for bit with the same threads; with others it is not, so its dev score is written down as well.
+    """
+    chosen = read_json(RESULTS / "selection_sst2.json")["details"]["chosen"]
+    cells = grid_cells(select_on_sst2(), Finished(RUNS, {}))
+    settings = replace(next(one for one in cells if one.name == chosen).settings, resume_from="")
+    train = find_job("classify-train")
+    run = train.run(settings, place=RunPlace(RUNS, "sst2-chosen-again"), console=console)
+    place = RunPlace(RUNS, "sst2-chosen-again-on-train")
+    score = train_accuracy(run, settings, place=place, console=console)
+    dev = run.record["scores"]["dev"]
+    epochs = epochs_of(run.metrics(), run.record["steps_per_epoch"])
+    details = {
+        "chosen": chosen,
+        "n_train": score["n"],
+        "dev": {key: dev[key] for key in ("value", "interval", "n")},
+        "train_accuracy_while_training": [one.values["train_accuracy"] for one in epochs],
+        "threads": run.record["resolved"]["threads"],
+        "training_seconds": run.record["training_seconds"],
+    }
+    claim = "sst2 accuracy of what dev chose, trained once more, on the rows it was trained on"
+    write("selection_sst2_train", claim, score, details, [run])
 
 
 def write_comparison(name: str, settings: CompareSettings, console: Console) -> None:
@@ -250,6 +284,7 @@ WHAT: dict[str, Callable[[Console], None]] = {
     "overfit": write_overfit,
     "full_size": lambda _: write_full_size(),
     "sst2": lambda console: write_selection("sst2", select_on_sst2(), console),
+    "sst2_train": write_chosen_on_train,
     "yelp": lambda console: write_selection("yelp", select_on_yelp(), console),
     "optimizers": lambda console: (
         write_comparison("optimizers_as_given", compare_optimizers(5e-5), console),

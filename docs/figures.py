@@ -95,6 +95,54 @@ def curves(lines: dict[str, Sequence[float]], *, below: str) -> str:
     return _svg(236, parts)
 
 
+class Point(NamedTuple):
+    """One point of a curve over seconds: a share with its interval."""
+
+    seconds: float
+    value: float
+    interval: Sequence[float]
+
+
+def over_seconds(lines: dict[str, Sequence[Point]], *, below: str, limit: tuple[str, float]) -> str:
+    """Draw one or two curves with their intervals over seconds; a red line shows a limit."""
+    longest = max(point.seconds for line in lines.values() for point in line)
+    step = next(step for step in (10, 20, 30, 60, 120, 300, 600) if longest / step <= 8)
+    end = (longest // step + 1) * step
+
+    def x(seconds: float) -> str:
+        return f"{50 + seconds / end * (WIDTH - 150):.1f}"
+
+    def y(value: float) -> str:
+        return f"{240 - value * 220:.1f}"
+
+    label, value = limit
+    parts = [
+        f'<line class="line" x1="50" x2="{x(end)}" y1="{y(tick)}" y2="{y(tick)}"/>'
+        f'<text x="42" y="{float(y(tick)) + 4:.0f}" text-anchor="end">{tick:.0%}</text>'
+        for tick in _ticks(0.0, 1.0)
+    ]
+    parts += [
+        f'<text x="{x(tick * step)}" y="258" text-anchor="middle">{tick * step}</text>'
+        for tick in range(round(end / step) + 1)
+    ]
+    parts += [
+        f'<line class="red" x1="50" x2="{x(end)}" y1="{y(value)}" y2="{y(value)}"/>',
+        f'<text class="tred" x="50" y="298">{escape(label)}</text>',
+    ]
+    for kind, (name, points) in zip("ab", lines.items(), strict=False):
+        path = " ".join(f"{x(point.seconds)},{y(point.value)}" for point in points)
+        parts.append(f'<polyline class="{kind}" points="{path}"/>')
+        parts += [
+            f'<line class="{kind}" x1="{x(point.seconds)}" x2="{x(point.seconds)}"'
+            f' y1="{y(point.interval[0])}" y2="{y(point.interval[1])}"/>'
+            for point in points
+        ]
+        last = f'x="{WIDTH - 92}" y="{float(y(points[-1].value)) + 4:.0f}"'
+        parts.append(f'<text class="t{kind}" {last}>{name}</text>')
+    parts.append(f'<text x="{WIDTH / 2 - 50}" y="278" text-anchor="middle">{below}</text>')
+    return _svg(306, parts)
+
+
 def _rounded(low: float, high: float) -> tuple[float, float]:
     step = 0.1 if high - low > 0.2 else 0.05
     return max(0.0, low // step * step), min(1.0, (high // step + 1) * step)
@@ -133,6 +181,20 @@ def knowledge() -> str:
     ]
     london = result("knowledge_baselines")["details"]["always_London"]
     return scores(rows, guessing=("red: always answering London", london))
+
+
+def knowledge_curves() -> str:
+    """Draw the dev scores of both recipes against the seconds that whole runs take."""
+    lines = {
+        recipe: [
+            Point(one["whole_seconds"], one["accuracy"], one["interval"])
+            for one in result(f"knowledge_{recipe}")["details"]["curve"].values()
+        ]
+        for recipe in ("synthetic", "recall")
+    }
+    reader = result("knowledge_recall")["details"]["reader"]["value"]
+    said = f"red: the reader, on training questions held out from it ({reader:.1%})"
+    return over_seconds(lines, below="seconds of the whole run", limit=(said, reader))
 
 
 def by_epoch(name: str) -> str:
@@ -197,6 +259,7 @@ def boolq_methods() -> str:
 
 FIGURES: dict[str, Callable[[], str]] = {
     "knowledge_course": knowledge,
+    "knowledge_curves": knowledge_curves,
     "sst2_curves": partial(by_epoch, "sst2_document"),
     "sst2_optimizers": sst2_optimizers,
     "yelp_printed": yelp,

@@ -16,21 +16,23 @@ PAGE = ROOT / "docs" / "variants.md"
 LEDGER = "attention_variants"
 MORE = tuple(f"attention_{name}" for name in "speed late_mask_words encoder rates nanogpt".split())
 """Results that are shown if they are there."""
-CONTROL, LEARNED = "dot_product", "learned"
+CONTROL = "dot_product"
+NBSP = "\u00a0"
+"""A space at which no line is broken, so that an interval stays in one piece."""
 BEYOND = "351_400"
 """Positions far beyond the 100 of training."""
 PURPOSES = {
     "additive": "the first attention; a comparison that is not a product",
     "aft": "no scores of pairs; `simple` for long texts",
     "cosine": "scores that cannot grow without bound",
-    "custom": "trying a score of your own",
+    "custom": "trying a score of your own; the cost is the example's",
     "dot_product": "the default",
     "gaussian": "looking at what is near, as a kernel does",
-    "hard": "seeing what a single choice loses; no mixture",
+    "hard": "seeing what a single choice costs, without a mixture",
     "late_mask": "a mistake to look at, never to use",
     "linear": "long texts at a constant cost per token",
     "mlp_projection": "seeing what the projections need",
-    "performer": "long texts, near to the softmax",
+    "performer": "long texts, close to the softmax",
     "random_synthesizer": "seeing how far positions alone go",
     "shared_projection": "fewer parameters; seeing what each role is for",
     "sliding_window": "long texts whose dependencies are short",
@@ -59,46 +61,54 @@ control, `{control}` with learned positions, in its attention or positions alone
 by `python docs/variants.py` from what `{command}` measured on {date}.
 [Attention](attention.md#experiments) says how.
 
-{budget} {computed_on} All have one learning rate. So this is one text, one small size, about one
-pass over the text: a ledger, not a law.
+{budget} {computed_on} All use the same learning rate. So this is one text, one small size and about
+one pass over the text: a ledger, not a law.
 """
 READING = """
-*bits*: per character, on held-out text. *to the control*: the difference with its 95 % interval
-over seeds and windows; below 0 is better. *better*, *worse*: p is below 0.05 after Holm's
-correction for all conditions. *alike*: the whole interval lies within 0.02. *undecided*: neither.
-The intervals are not corrected, and the first of so many is flattered. {speed}*memory*: of a
-training step, relative to the control, at the *width* that makes parameters equal. *far*:
-perplexity at positions 351 to 400, of models that were trained on 100; – where the layer cannot
-read on. Counting which character follows which, without any attention, comes to a perplexity of
-{pairs:.1f}, which is {pair_bits:.2f} bits.
+- *bits*: per character, on held-out text. Counting which character follows which, without any
+  attention, needs {pair_bits:.2f} (perplexity {pairs:.1f}).
+- *vs. the control*: the difference, with its 95 % interval over seeds and windows; below 0 is
+  better. The intervals are not corrected for their number, and the best of so many is flattered.
+- *verdict*: *better* or *worse* if p is below 0.05 after Holm's correction for all conditions,
+  *alike* if the whole interval lies within 0.02, *undecided* otherwise. The report of a topic
+  corrects for fewer conditions, so it may decide what is undecided here.
+{speed}- *memory*: of a training step, relative to the control, at the *width* that makes
+  parameters equal.
+- *far*: perplexity at positions 351 to 400, of models that were trained on 100; – where the layer
+  cannot read on.
 """
-SPEED = """*speed*: training steps per second, relative to the control, with one thread and nothing
-else running (`{command}`). """
+SPEED = """- *speed*: training steps per second, relative to the control, with one thread and
+  nothing else running (`{command}`).
+"""
 LEAKING = """
 ## Not to be believed
 
 `late_mask` masks after the softmax, so that it sees the future. Its score is not that of a language
-model. Read again without a future, on the same windows:
+model. The table has perplexities: averaged over the training; at the end of it, on all held-out
+text and on its first {windows} windows; and on these without a future, each token predicted before
+the next one is written.
 
 """
 AFTER_LEAKING = """
 On fair coin flips, whatever is below 1 bit was read from the future: `late_mask` needs {late:.2f}
 bits per flip, and {late_alone:.2f} without a future; the control needs {control:.2f}.
-[Its report](topics/late-mask.md) has the curves.
+The curves: [on characters](topics/late-mask.md){on_byte_pairs}.
 """
+ON_BYTE_PAIRS = ", [on byte pairs](topics/late-mask-on-byte-pairs.md)"
 ENCODERS = """
 ## Encoders
 
 The same variants in an encoder, which looks both ways, measured by `{command}` on {date}. {budget}
 One seed each, so the intervals are over windows only, and there is no verdict: another seed may
 change the order. `late_mask` has no future to hide here and computes what `{control}` does; their
-difference, {noise:+.3f} bits, shows the size of the noise.
+difference, {noise:+.3f} bits, comes from rounding alone, and smaller ones mean nothing.
 """
 RATES = """
 ## Other learning rates
 
 Half and twice the rate for some of them, one seed each (`{command}`); in bits per character. A rate
-that suits one condition better than another shows as a gap to the control that changes along a row.
+that suits one condition better than another shows as a difference from the control that changes
+along a row.
 
 """
 NANOGPT = """
@@ -159,8 +169,8 @@ def columns_of_the_ledger(
     columns: dict[str, Column] = {
         "condition": lambda name, _: f"`{name}`",
         "bits": lambda _, one: f"{one['bits_per_character']:.3f}",
-        "to the control (95 %)": difference,
-        "": lambda name, one: "the control" if name == CONTROL else verdict(one),
+        "vs. the control (95 %)": difference,
+        "verdict": lambda name, one: "the control" if name == CONTROL else verdict(one),
         "speed": lambda name, _: f"{rates[name]:.2f}×",
         "memory": lambda _, one: f"{one['step_bytes'] / memory:.2f}×",
         "width": lambda _, one: str(one["d_model"]),
@@ -186,9 +196,13 @@ def lines(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def difference(name: str, one: Mapping[str, Any]) -> str:
-    """Return the difference to the control, with its interval."""
+    """Return the difference from the control, with its interval."""
     low, high = one["difference_interval"]
-    return "–" if name == CONTROL else f"{one['difference']:+.3f} ({low:+.3f} to {high:+.3f})"
+    return (
+        "–"
+        if name == CONTROL
+        else f"{one['difference']:+.3f} ({low:+.3f}{NBSP}to{NBSP}{high:+.3f})"
+    )
 
 
 def verdict(one: Mapping[str, Any]) -> str:
@@ -210,9 +224,10 @@ def number(value: float | None, form: str) -> str:
 
 def of_leaking(ledger: Mapping[str, Any], words: Mapping[str, Any] | None) -> Iterator[str]:
     """Say what a score is worth that was read from the future."""
-    yield LEAKING
-    titles = ["", "mean training perplexity", "mean validation perplexity", "at the end"]
-    titles += ["same windows", "without a future", "leak (bits per token)"]
+    first, *_ = ledger["details"]["conditions"]["late_mask"]["seeds_without_future"]
+    yield LEAKING.format(windows=first["windows"])
+    titles = ["", "mean, training", "mean, validation", "at the end"]
+    titles += ["first windows", "without a future", "leak (bits per token)"]
     rows = [titles, ["---"] * len(titles)]
     for kind, result in (("characters", ledger), ("byte pairs", words)):
         found: Conditions = result["details"]["conditions"] if result else {CONTROL: {}}
@@ -227,7 +242,10 @@ def of_leaking(ledger: Mapping[str, Any], words: Mapping[str, Any] | None) -> It
     coins = ledger["details"]["coins"]
     late = coins["late_mask"]
     yield AFTER_LEAKING.format(
-        late=late["bits"], late_alone=late["without_future"], control=coins[CONTROL]["bits"]
+        late=late["bits"],
+        late_alone=late["without_future"],
+        control=coins[CONTROL]["bits"],
+        on_byte_pairs=ON_BYTE_PAIRS if "byte pairs" in rows[-1][0] else "",
     )
 
 
@@ -240,7 +258,7 @@ def of_encoders(encoder: Mapping[str, Any]) -> str:
     columns: dict[str, Column] = {
         "condition": lambda name, _: f"`{name}`",
         "bits per masked character": lambda _, one: f"{one['bits_per_character']:.3f}",
-        "to the control (95 % over windows)": difference,
+        "vs. the control (95 % over windows)": difference,
         "width": lambda _, one: str(one["d_model"]),
     }
     return head + table(conditions, columns)

@@ -78,6 +78,9 @@ def test_names_in_code_are_broken_between_words_and_flags_stay_whole() -> None:
     flag, long = "<code>train --lr &lt;a_b&gt;</code>", f"<code>{'a-' * 20}</code>"
     assert changed(flag) == ('<code>train <span class="whole">--lr</span> &lt;a_<wbr>b&gt;</code>')
     assert changed(long) == long
+    setting, file = "<code>--set a.b.c=FILE:NAME</code>", "<code>config.json</code>"
+    assert "a<wbr>.b<wbr>.c=<wbr>FILE:<wbr>NAME" in changed(setting)
+    assert changed(file) == file
 
 
 def test_the_reference_has_signatures_and_docstrings() -> None:

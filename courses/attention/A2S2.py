@@ -318,7 +318,7 @@ ablate("sharing", "--topic", "sharing")
 #
 # TODO: your results, and what they mean for attention in language models. At most five pages in all.
 # <solution for later>
-# The table has bits per character with their intervals, the difference to dot-product attention with its
+# The table has bits per character with their intervals, the difference from dot-product attention with its
 # p-value after Holm's correction, speed and memory. Below it stands how much weight a token gives to
 # itself, which shows the symmetric scores at work. For every condition the page says whether it came out as
 # expected. A sentence that begins with "Reading" is an interpretation; every other one follows from the

@@ -1,9 +1,11 @@
 """Parts chosen by name. A name is a file name; listing the names imports none of the files.
 
-OPTIMIZERS = Registry[Builder]("optimizer", package="attnlab.training.optimizers")
+A registry names a package, and each file of the package registers its own part:
 
-@OPTIMIZERS.register("adamw")       # in training/optimizers/adamw.py
-def adamw(groups, *, lr): ...
+    OPTIMIZERS = Registry[Builder]("optimizer", package="attnlab.training.optimizers")
+
+    @OPTIMIZERS.register("adamw")       # in training/optimizers/adamw.py
+    def adamw(groups, *, lr): ...
 """
 
 import ast

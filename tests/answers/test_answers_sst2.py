@@ -1,4 +1,4 @@
-"""*sst2* Q1.1 to Q4.6: what the answers claim of torch and transformers, tried out."""
+"""*sst2* Q1.1 to Q4.7: what the answers claim of torch and transformers, tried out."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -14,6 +14,7 @@ from attnlab.data.labelled_text import read_labelled
 from attnlab.evaluation.intervals import wilson
 from attnlab.models.bert import BertForSequenceClassification
 from attnlab.models.sizes import BertSize
+from results import ROOT, read_results
 from small_hub import TEXTS, TOKENIZERS
 
 SMALL = BertSize(vocab_size=30, d_model=12, n_heads=3, n_layers=2, d_mlp=20, max_len=8)
@@ -205,3 +206,14 @@ def test_the_best_of_many_is_too_high() -> None:
     dice = np.random.default_rng(0)
     best = dice.binomial(872, 0.88, size=(2000, 8)).max(axis=1) / 872
     assert best.mean() - 0.88 == pytest.approx(0.0157, abs=2e-3)
+
+
+def test_the_choice_trained_again_is_the_choice() -> None:
+    """What was asked about its training rows is what validation chose, with the same score."""
+    results = read_results(ROOT / "results")
+    grid, again = (results[name]["details"] for name in ("selection_sst2", "selection_sst2_train"))
+    assert again["chosen"] == grid["chosen"]
+    chosen = grid["cells"][grid["chosen"].replace("-", "_")]
+    assert again["dev"]["value"] == chosen["value"]
+    assert again["dev"]["n"] == grid["n_dev"] == 872
+    assert again["n_train"] == 6920 - grid["n_test"]  # the rows set aside as test are not asked

@@ -15,8 +15,8 @@ pytestmark = [
 ]
 ANSWERS = Path(__file__).parents[2] / "docs" / "answers"
 TEXT = "".join(f"line {i} of a text that says {i * i % 97} things\n" for i in range(300))
-SMALL = (
-    "--topic projections --seeds 1 --length 2steps --match flops"
+SMALL = (  # the topic with the most conditions, and figures of scores, curves and costs
+    "--topic aft --seeds 1 --length 2steps --match flops --set cost_lengths=[16,32]"
     " --set base.model.d_model=12 --set base.model.n_heads=3"
     " --set base.model.n_layers=1 --set base.objective.options.block=16"
     " --set base.batch_tokens=160 --name small"

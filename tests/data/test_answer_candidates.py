@@ -46,3 +46,13 @@ def test_the_digits_of_all_numbers_are_alike() -> None:
     candidates = AnswerCandidates(corpus)
     ann, bo = (next(candidates.about(name, CUES, {})) for name in candidates.names)
     assert ann.features == bo.features
+
+
+def test_features_come_in_the_order_of_the_text() -> None:
+    """The bug to guard against: the order of a set, and sums that differ between processes."""
+    words = "who sang at many a fair until late in life"
+    *_, hull = AnswerCandidates([f"Ann Lee. Born in Hull {words} ."]).about("Ann Lee", CUES, {})
+    after = [f.removeprefix("after: ") for f in hull.features if f.startswith("after: ")]
+    seen = [word for word in after if " " not in word]
+    assert seen == words.split()[: len(seen)]
+    assert len(seen) > 6

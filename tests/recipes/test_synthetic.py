@@ -114,6 +114,7 @@ def test_the_record_the_ledger_and_the_tables_say_who_was_asked_about(run: Run) 
     (note,) = {row[0] for row in scores_table(run).rows if str(row[0]).startswith("dev")}
     assert note == f"dev ({n_dev} of {n_dev} asked in training, with the reader's answers)"
     assert any("synthetic questions, answered by a reader" in text for text in warnings_of(run))
+    assert record["views_favour"] == "the reader's answers"
     assert any(
         f"of {n_dev} rows in dev, also in synthetic" in text
         for text in ledger_notes(record["ledger"])

@@ -74,7 +74,7 @@ def test_what_came_out_as_expected_is_followed_by_its_reading() -> None:
 def test_a_result_that_was_not_expected_has_no_reading() -> None:
     """The bug to guard against: a reason that is printed whatever came out."""
     lines = said(TOPIC, found(entry("cosine", -0.1, 0.01), entry("hard", 0.3, 0.01)))
-    assert lines[0].startswith("cosine: better, not alike as expected.")
+    assert lines[0].startswith("cosine: better; alike was expected.")
     assert "Reading" not in lines[0]
     assert "Reading: Sharpness matters." not in lines
     assert "the hypothesis as a whole is not supported" in lines[-1]
@@ -83,7 +83,9 @@ def test_a_result_that_was_not_expected_has_no_reading() -> None:
 def test_a_difference_that_is_not_found_is_not_likeness() -> None:
     """The bug to guard against: few seeds, no significance, and so "alike, as expected"."""
     lines = said(TOPIC, found(entry("cosine", 0.1, 0.5), entry("hard", 0.3, 0.01)))
-    assert lines[0] == "cosine: undecided; alike was expected: It is as sharp."
+    assert lines[0] == (
+        "cosine: undecided; alike was expected. The reason given was: It is as sharp."
+    )
     assert "not supported" in lines[-1]
 
 
@@ -91,8 +93,8 @@ def test_a_difference_that_is_not_found_is_not_likeness() -> None:
     ("own", "asymmetry", "reason"),
     [
         (0.4, 0.0, "Reading: Symmetric."),
-        (0.1, 0.0, "the reason is not shown by weight on itself: Symmetric."),
-        (0.1, 0.5, "the reason is not shown by symmetric scores and weight on itself: Symmetric."),
+        (0.1, 0.0, "not borne out by the weight that tokens give to themselves. It was: Symm"),
+        (0.1, 0.5, "by the symmetry of the scores and the weight that tokens give to themselves."),
     ],
 )
 def test_a_reason_needs_what_it_points_to(own: float, asymmetry: float, reason: str) -> None:
@@ -104,6 +106,49 @@ def test_a_reason_needs_what_it_points_to(own: float, asymmetry: float, reason: 
     assert (lines[-1] == "Reading: Sharpness matters.") == ("Reading" in reason)
 
 
+@pytest.mark.parametrize(
+    ("first", "said_so", "last"),
+    [
+        (-0.2, "cosine needs fewer bits than hard, as expected (1.800 and 2.300", "Reading: Sharp"),
+        (0.4, "cosine was expected to need fewer bits than hard, but does not", "Not everything"),
+    ],
+)
+def test_an_order_that_the_hypothesis_claims_is_checked(
+    first: float, said_so: str, last: str
+) -> None:
+    """The bug to guard against: "worse, as expected" of one that should have been the worst."""
+    expected = (
+        Expectation("cosine", "worse" if first > 0 else "better", "A."),
+        *TOPIC.expectations[1:],
+    )
+    topic = replace(TOPIC, expectations=expected, order=(("cosine", "hard"),))
+    lines = said(topic, found(entry("cosine", first, 0.01), entry("hard", 0.3, 0.01)))
+    assert lines[-2].startswith(said_so)
+    assert lines[-1].startswith(last)
+
+
+def test_the_best_by_the_numbers_alone_is_not_called_better() -> None:
+    unsure, *_ = sentences.interpretation(TOPIC, found(entry("cosine", -0.1, 0.5)))
+    assert unsure.endswith("cosine, though not shown to be better than dot_product.")
+    sure, *_ = sentences.interpretation(TOPIC, found(entry("cosine", -0.1, 0.01)))
+    assert sure.endswith("future: cosine.")
+
+
+def test_the_crossover_is_told_in_time_and_memory() -> None:
+    crossover = {"linear": {"seconds": 512, "peak_bytes": None}}
+    costs = {"crossover": crossover, "costs": [{"name": "linear", "length": 2048}]}
+    ablation = replace(found(entry("cosine", 0.0, 1.0)), costs=costs)
+    assert (
+        "Compared with dot_product, a layer of linear takes less time from 512 tokens on, and no"
+        " less memory up to 2,048 tokens." in said(TOPIC, ablation)
+    )
+
+
+def test_a_note_stands_with_the_hypothesis() -> None:
+    noted = sentences.setup(replace(TOPIC, note="Added later."))
+    assert noted[2:4] == ["Hypothesis: A hypothesis.", "Note: Added later."]
+
+
 def test_a_leak_is_told_with_what_is_left_and_what_the_control_has() -> None:
     leak = {"largest_change": 0.5, "bits": 2.0}
     scores = {"as_trained": {"perplexity": 3.0}, "without_future": {"perplexity": 9.0}}
@@ -113,7 +158,8 @@ def test_a_leak_is_told_with_what_is_left_and_what_the_control_has() -> None:
     ablation = found(leaking, as_trained={"perplexity": 5.0})
     assert leaking.leak_bits == 2.0
     assert said(topic, ablation)[:2] == [
-        "late_mask: better, as expected, but the reason is not shown by without future: Leak.",
+        "late_mask: better, as expected, but the reason given for it is not borne out by the"
+        " reading without a future and the coin flips. It was: Leak.",
         "late_mask, on the same windows: perplexity 3.00 with the future, 9.00 without it;"
         " dot_product has 5.00.",
     ]

@@ -29,8 +29,9 @@ REPORTED = [PathFlag("dev"), PathFlag("test"), PathFlag("unseen"), Flag("held_ou
 
 
 RECIPE = typer.Option(
-    help="recall: byte pairs, salient spans, n-gram table; synthetic: recall, and questions about"
-    " everyone that a reader of the corpus answers; course: characters, span corruption;"
+    help="recall: byte pairs, salient spans (first those that a reader picks, trained on the"
+    " training questions), n-gram table; synthetic: recall, and questions about everyone that this"
+    " reader answers; course: characters, span corruption;"
     " original: the course's hyperparameters too; text: byte pairs, running text. Defaults here"
     " are recall's.",
     metavar="NAME",

@@ -111,7 +111,8 @@ def _seen_around(span: Span, cues: tuple[str, ...]) -> Iterator[str]:
         yield from (f"{side} {i}: {token}" for i, token in enumerate(padded[:NEAR]))
         yield f"{side}: {padded[0]} {padded[1]}"
         yield f"{side}: {padded[0]} {padded[1]} {padded[2]}"
-        yield from (f"{side}: {token}" for token in set(tokens[:CUE_REACH]))
+        # in the order of the text: that of a set is another in every process, and so are sums
+        yield from (f"{side}: {token}" for token in dict.fromkeys(tokens[:CUE_REACH]))
     for cue in cues:
         before, after = _distance(cue, left), _distance(cue, right)
         yield f"{cue} {before} before"

@@ -38,7 +38,7 @@ class Names:
             name
             for word in words
             for name in self._by_first_word.get(word, ())
-            if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", question)
+            if name in question and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", question)
         )
         return max(found, key=lambda name: (len(name), name), default=None)
 

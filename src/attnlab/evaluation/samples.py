@@ -22,9 +22,10 @@ class SampleFaults:
         """Say what is wrong."""
         if not self.words:
             return "no words"
-        named = ", ".join(dict.fromkeys(self.unknown[:MOST_NAMED]))
-        unknown = f"{len(self.unknown)} of {self.words} words are in no training text"
-        again = f"; {self.repeated:.0%} repeat three words in a row" if self.repeated else ""
+        first = dict.fromkeys(self.unknown[:MOST_NAMED])
+        named = ", ".join([*first, *(["…"] if set(self.unknown) - set(first) else [])])
+        unknown = f"{len(self.unknown)} of {self.words} words are not in the training text"
+        again = f"; {self.repeated:.0%} repeat a sequence of three words" if self.repeated else ""
         return f"{unknown}{f' ({named})' if named else ''}{again}"
 
 

@@ -44,7 +44,7 @@ class SeenRows:
     def of(cls, source: Run) -> "SeenRows":
         """Collect what a run saw, and what those saw that it started from."""
         trained, read, asked, chose, lost = set[str](), set[str](), set[str](), set[str](), ""
-        for run in _lineage(source):
+        for run in lineage(source):
             lost = lost or _lost_start(run)
             trained |= set(run.rows("train"))
             read |= set(run.rows(UNLABELLED))
@@ -78,7 +78,7 @@ class SeenRows:
         return [f"{split}: {sentence}" for sentence in found]
 
 
-def _lineage(run: Run) -> Iterator[Run]:
+def lineage(run: Run) -> Iterator[Run]:
     """Give a run and, as far as they are still there, those whose weights it started from."""
     if not run.finished:
         return
@@ -87,7 +87,7 @@ def _lineage(run: Run) -> Iterator[Run]:
     start, model = settings.get("start"), settings.get("model")
     earlier = Path(start) if start else Path(model).parent if isinstance(model, str) else None
     if earlier and (earlier / CONFIG).is_file() and not _lost_start(run):
-        yield from _lineage(Run.open(earlier))
+        yield from lineage(Run.open(earlier))
 
 
 def _lost_start(run: Run) -> str:

@@ -47,12 +47,15 @@ figcaption, footer { opacity: .8; }
 @media print {
   :root { color-scheme: light; --ink: #000; --paper: #fff; --line: #bbb; --soft: #f4f4f4;
           --warn: #a33a2c; }
+  html { font-size: 14px; }  /* every other size follows: 10.5 points on paper */
+  body { font-size: 1rem; line-height: 1.4; }
   main { max-width: none; padding: 0; }
   .scroll { overflow: visible; background: none; }
   th, td, td.long { white-space: normal; overflow-wrap: break-word; min-width: 0; }
   td.long { overflow-wrap: anywhere; }
   table { font-size: .85rem; }
-  figure, tr, .warning { break-inside: avoid; }
+  /* a table is not torn apart unless it is longer than a page, and neither is one of its rows */
+  figure, table, tr, .warning { break-inside: avoid; }
   h2 { break-after: avoid; } }
 """
 

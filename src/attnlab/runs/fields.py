@@ -239,6 +239,8 @@ class Record(TypedDict):
     ledger: NotRequired[Ledger]
     confidence: NotRequired[Confidence]
     reader: NotRequired[EstimateOf]
+    reader_seconds: NotRequired[float]
+    views_favour: NotRequired[str]
     synthetic_questions: NotRequired[Count]
     leak: NotRequired[Leak | None]
     classes: NotRequired[list[str]]

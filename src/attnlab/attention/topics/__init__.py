@@ -1,9 +1,9 @@
 """Topics of experiments with attention, one file of data each. Loads no torch.
 
 A topic says what is asked, what is compared, and what is expected of every condition, before
-anything is trained. A report compares the expectations with what was found. The reasons are marked
-as a reading of the result, and are printed only where it came out as expected, and where what they
-point to was measured.
+anything is trained; its note says what was added later. A report compares the expectations with
+what was found. The reasons are marked as a reading of the result, and are printed only where it
+came out as expected, and where what they point to was measured.
 """
 
 from collections.abc import Mapping
@@ -48,6 +48,10 @@ class Topic:
     """One per condition."""
     meaning: str
     """What the result means for the design of attention if it comes out as expected."""
+    order: tuple[tuple[str, str], ...] = ()
+    """Pairs of conditions that the hypothesis ranks; the first should need fewer bits."""
+    note: str = ""
+    """What a reader should know of how the topic came about, such as what was added later."""
     control: str = CONTROL
     figures: tuple[str, ...] = ("scores", "perplexity")
     """Which figures and tables of the report it needs."""
@@ -81,5 +85,6 @@ def find_topic(name: str) -> Topic:
         Expectation(**one | {"shown_by": tuple(one.get("shown_by", ()))})
         for one in values.pop("expectations")
     )
+    values["order"] = [tuple(pair) for pair in values.get("order", ())]
     lists = {key: tuple(value) for key, value in values.items() if isinstance(value, list)}
     return Topic(name, expectations=expectations, **(values | lists))

@@ -3,7 +3,9 @@
     def my_score(q, k):                # two vectors of the width of a head
         return -(q - k).abs().sum()    # a number; larger means: look there
 
-``--set model.attention.options.score=my_file.py:my_score`` uses it for every pair of tokens.
+``--set model.attention.options.score=my_file.py:my_score`` uses it for every pair of tokens. What
+the function makes of two vectors is then held for all pairs at once, so it is slower and takes more
+memory than the example, which torch computes in one call.
 """
 
 from collections.abc import Callable
@@ -38,7 +40,7 @@ class Custom(MultiHeadAttention):
         self.function = negative_distance if score is None else _load(score, d_model // n_heads)
 
     def score(self, q: Queries, k: Keys) -> Weights:
-        """Call the function for every pair, all at once; torch has the example, much faster."""
+        """Call the function for every pair, all at once; of the example, torch has its own."""
         if self.function is negative_distance:
             exact = torch.promote_types(q.dtype, torch.float32)  # it knows no half precision
             return -torch.cdist(q.to(exact), k.to(exact), p=1).to(q.dtype)

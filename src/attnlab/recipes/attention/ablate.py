@@ -22,6 +22,7 @@ from attnlab.errors import UserError
 from attnlab.recipes.attention.coins import COINS
 from attnlab.recipes.attention.matching import Matching, attention_of
 from attnlab.recipes.attention.settings import (
+    SMALL_GPT,
     AblateSettings,
     CoinSettings,
     CostSettings,
@@ -41,7 +42,7 @@ from attnlab.training.length import length_in_words
 
 TITLE = "Which attention is worth it?"
 TRAIN, FILL_IN, EXAMINE = "knowledge-pretrain", "attention-fill-in", "attention-examine"
-COST_CELL, COINS_CELL, LEARNED = "cost", "coins", "learned"
+COST_CELL, COINS_CELL = "cost", "coins"
 MATCHED = {
     "parameters": "as many tokens for each, and parameters within 5 % by way of the width",
     "flops": "the same width, and as many operations in matrix products for each",
@@ -216,10 +217,11 @@ def _check(settings: AblateSettings) -> None:
             f"base.model.attention = {attention.name} with options would be the control of nothing:"
             f" the control is {CONTROL}. Give it with --conditions instead."
         )
-    if attention.positions != LEARNED and any(topic.beyond for topic in topics_of(settings)):
+    learned = SMALL_GPT.model.attention.positions
+    if attention.positions != learned and any(topic.beyond for topic in topics_of(settings)):
         raise UserError(
             f"base.model.attention.positions = {attention.positions}: the topic positions compares"
-            f" with {LEARNED} positions. Leave it out, or choose another topic."
+            f" with {learned} positions. Leave it out, or choose another topic."
         )
     if settings.encoder and base.tokenizer.kind != "characters":
         raise UserError(

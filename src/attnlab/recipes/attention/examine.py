@@ -6,6 +6,7 @@ is worth to anyone who writes with it.
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from torch import Tensor
 
 from attnlab.checks.cost import peak_bytes
 from attnlab.checks.leakage import model_leak
+from attnlab.data.batches import TokenRow
 from attnlab.data.held_out_text import characters_of_rows, held_out_rows
 from attnlab.errors import UserError
 from attnlab.evaluation.bootstrap import Bootstrap
@@ -102,6 +104,16 @@ class Examination:
         """Tokens that the model was trained to read at a time."""
         return int(self.run.setting("objective")["options"].get("block", 128))
 
+    @cached_property
+    def rows(self) -> list[TokenRow]:
+        """The held-out text in windows of the training length."""
+        return held_out_rows(self.held_out, self.writer.lm.tokenizer, block=self.block)
+
+    @cached_property
+    def windows(self) -> Tensor:
+        """The whole ones among them."""
+        return self._whole(self.rows, self.block)
+
     @phase("examining the model")
     def findings(self) -> dict[str, Any]:
         """Measure everything that a report shows besides the scores."""
@@ -117,11 +129,12 @@ class Examination:
             "faults": asdict(faults := faults_of(passage.text, words_of(self.learned)))
             | {"sentence": faults.sentence()},
             "counting_pairs": self._counting_pairs(),
-            "leak": model_leak(model, self._windows(self.block)[:MEASURED, :-1]).to_dict(),
+            # at every cut: after training, time is limited, and so is the number of cuts
+            "leak": model_leak(model, self.windows[:MEASURED, :-1]).to_dict(),
         }
         with inference(model, hardware):
             if model.shows_weights:
-                tokens = self._windows(self.block)[:LOOKED_AT, :-1]
+                tokens = self.windows[:LOOKED_AT, :-1]
                 found["weight_on_itself"] = weight_on_itself(model, tokens)
                 found["asymmetry_of_scores"] = asymmetry_of_scores(model, tokens[:1])
             found |= self._on_the_same_windows(model, leaks=found["leak"]["largest_change"] != 0)
@@ -131,14 +144,12 @@ class Examination:
     def _counting_pairs(self) -> float:
         """Return the perplexity of knowing only how often one token follows another."""
         tokenizer = self.writer.lm.tokenizer
-        rows = held_out_rows(self.held_out, tokenizer, block=self.block)
         learned = [tokenizer.encode("\n".join(self.learned))]
-        asked = (row.tokens for row in rows)
+        asked = (row.tokens for row in self.rows)
         return perplexity_of_pairs(learned, asked, vocab_size=len(tokenizer))
 
-    def _windows(self, length: int) -> Tensor:
-        """Cut the held-out text into whole windows that predict so many tokens each."""
-        rows = held_out_rows(self.held_out, self.writer.lm.tokenizer, block=length)
+    def _whole(self, rows: Sequence[TokenRow], length: int) -> Tensor:
+        """Return the windows that predict so many tokens; the last one may be shorter."""
         whole = [list(row.tokens) for row in rows if len(row) == length]
         device = next(self.writer.lm.model.parameters()).device
         return torch.tensor(whole, device=device).reshape(len(whole), length + 1)
@@ -147,7 +158,7 @@ class Examination:
         """Measure the memory of a training step, forward and back, at the run's batch size."""
         model = self.writer.lm.model
         count = max(1, int(self.run.setting("batch_tokens")) // self.block)
-        tokens = self._windows(self.block)[:count]
+        tokens = self.windows[:count]
         if not len(tokens):
             raise UserError(
                 f"{self.run.setting('corpus')} is too short: its held-out end has no whole window"
@@ -164,7 +175,7 @@ class Examination:
 
     def _on_the_same_windows(self, model: GPT, *, leaks: bool) -> dict[str, Any]:
         """Score some windows as in training and, if the model leaks, without what follows them."""
-        tokens = self._windows(self.block)[: self.settings.windows]
+        tokens = self.windows[: self.settings.windows]
         readings = {AS_TRAINED: token_losses}
         if leaks:
             readings[WITHOUT_FUTURE] = losses_without_future
@@ -172,11 +183,10 @@ class Examination:
 
     def _scored(self, losses: Tensor) -> dict[str, Any]:
         """Score whole windows by the losses of their tokens."""
-        tokenizer = self.writer.lm.tokenizer
-        rows = held_out_rows(self.held_out, tokenizer, block=self.block)[: len(losses)]
+        counts = characters_of_rows(self.rows[: len(losses)], self.writer.lm.tokenizer)
         table = [
             {"loss": float(loss), "tokens": self.block, "characters": count}
-            for loss, count in zip(losses.sum(1), characters_of_rows(rows, tokenizer), strict=True)
+            for loss, count in zip(losses.sum(1), counts, strict=True)
         ]
         estimate = Bootstrap([PERPLEXITY.features([table])], PERPLEXITY.finish).score(0)
         return {
@@ -189,7 +199,8 @@ class Examination:
     def _by_position(self, model: GPT) -> list[dict[str, float]]:
         """Average the loss over stretches of positions; nothing where the model cannot read on."""
         length = self.settings.read_to or self.block
-        windows = self._windows(length)
+        rows = held_out_rows(self.held_out, self.writer.lm.tokenizer, block=length)
+        windows = self._whole(rows, length)
         if not len(windows):
             return []
         give_room(model, length)

@@ -64,7 +64,7 @@ class Matching:
             raise UserError(
                 f"condition {condition!r}: no width has as many parameters as the control"
                 f" ({self._control:,}) within {TOLERANCE:.0%}; the nearest, d_model = {best}, has"
-                f" {sizes[best]:,}, which is {apart:.0%} off. Use --match flops or --match seconds."
+                f" {sizes[best]:,}, which is {apart:.1%} off. Use --match flops or --match seconds."
             )
         return replace(model, d_model=best)
 

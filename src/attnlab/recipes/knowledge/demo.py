@@ -1,8 +1,9 @@
 """The demo: four ways to answer where made-up people were born, compared.
 
-The people of test never had their question in training. Who guesses, or learns from questions
-alone, cannot know; who has read their biographies may have remembered. About some people nothing is
-written: what is said of them is made up, and shows what confidence is worth.
+The people of test never had their question in training; views of their biographies favour what a
+reader, trained on the questions of other people, takes for the answer. Who guesses, or learns from
+questions alone, cannot know; who has read their biographies may have remembered. About some people
+nothing is written: what is said of them is made up, and shows what confidence is worth.
 """
 
 from collections.abc import Sequence

@@ -11,6 +11,7 @@ from attnlab.recipes.closing import close_run
 from attnlab.recipes.files import need
 from attnlab.recipes.knowledge.calibration import examine
 from attnlab.recipes.knowledge.language_model import LanguageModel, check_questions
+from attnlab.recipes.knowledge.reader_notes import inherited_warnings
 from attnlab.recipes.knowledge.saved import Saved, file_of, open_saved
 from attnlab.recipes.knowledge.settings import EvaluateSettings
 from attnlab.recipes.knowledge.texts import question_splits
@@ -77,7 +78,7 @@ def _answer(
         session.run,
         found.answers,
         splits=replace(question_splits(eval_splits), source=saved.run),
-        warnings=saved.warnings,
+        warnings=[*saved.warnings, *inherited_warnings(saved.run)],
         confidence=found.confidence,
         file_split=next(iter(eval_splits)),
     )

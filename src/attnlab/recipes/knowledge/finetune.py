@@ -23,6 +23,7 @@ from attnlab.recipes.knowledge.language_model_training import (
     need_memory_for_batches,
     preferring_answers,
 )
+from attnlab.recipes.knowledge.reader_notes import inherited_warnings
 from attnlab.recipes.knowledge.saved import Saved, file_of, open_saved
 from attnlab.recipes.knowledge.settings import RECIPES, FinetuneSettings
 from attnlab.recipes.knowledge.texts import KnowledgeTexts, files_of, learn_tokenizer, read_texts
@@ -51,7 +52,7 @@ def run_finetune(job: str, settings: FinetuneSettings, *, place: RunPlace, conso
         # a new model has read nothing: the corpus gave it characters only
         lost = bool(saved and saved.lost_corpus)
         texts = replace(texts, corpus=saved.corpus if saved else (), has_lost_corpus=lost)
-        warnings = saved.warnings if saved else []
+        warnings = [*saved.warnings, *inherited_warnings(saved.run)] if saved else []
         for warning in warnings:
             session.say(f"warning: {warning}")
         rows_of = _rows(settings, texts, lm)

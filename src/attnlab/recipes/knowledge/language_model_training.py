@@ -26,8 +26,8 @@ from attnlab.recipes.knowledge.corpus_reader import FILE as READER_FILE
 from attnlab.recipes.knowledge.corpus_reader import CorpusReader, learn_to_read
 from attnlab.recipes.knowledge.held_out_text import HeldOutText
 from attnlab.recipes.knowledge.language_model import FILE, LanguageModel, check_questions
+from attnlab.recipes.knowledge.reader_notes import reader_record, reader_warnings
 from attnlab.recipes.knowledge.settings import LanguageModelSettings, ObjectiveSettings
-from attnlab.recipes.knowledge.synthetic import synthetic_record, synthetic_warnings
 from attnlab.recipes.knowledge.texts import KnowledgeTexts
 from attnlab.runs.predictions import column
 from attnlab.training.inference import inference
@@ -84,7 +84,7 @@ class LanguageModelTraining:
 
     def close(self, state: TrainingState, *, samples: int, warnings: Sequence[str] = ()) -> None:
         """Answer every split and close the run."""
-        said = [*synthetic_warnings(self.texts), *warnings]
+        said = [*reader_warnings(self.texts), *warnings]
         self.session.processes.from_lead(lambda: self._close(state, samples, said))
 
     def _evaluate(self, *, chooses: bool) -> Evaluation | None:
@@ -152,7 +152,7 @@ class LanguageModelTraining:
             has_read=bool(texts.corpus) or texts.has_lost_corpus,
             steps_per_epoch=self.rows.per_epoch,
             **state.summary(),
-            **synthetic_record(texts),
+            **reader_record(texts),
             chosen_on=self._chooser if state.best_step is not None else LAST_STEP,
         )
 

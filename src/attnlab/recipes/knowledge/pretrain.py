@@ -1,5 +1,6 @@
 """Pretraining: read a corpus with some objective, optionally with training questions mixed in."""
 
+import time
 from dataclasses import replace
 
 from rich.console import Console
@@ -8,7 +9,7 @@ from attnlab.data.batches import TokenRow
 from attnlab.data.epochs import Epochs, tokens_per_batch
 from attnlab.data.names import Names
 from attnlab.data.objectives import Preference
-from attnlab.recipes.knowledge.corpus_reader import learn_to_read, need_corpus_reader
+from attnlab.recipes.knowledge.corpus_reader import FEWEST, learn_to_read, need_corpus_reader
 from attnlab.recipes.knowledge.language_model import (
     BLOCK,
     LanguageModel,
@@ -23,6 +24,7 @@ from attnlab.recipes.knowledge.language_model_training import (
     need_memory_for_batches,
     preferring_answers,
 )
+from attnlab.recipes.knowledge.reader_notes import describe
 from attnlab.recipes.knowledge.running_text import ENTRIES, refuse_unused
 from attnlab.recipes.knowledge.settings import ObjectiveSettings, PretrainSettings
 from attnlab.recipes.knowledge.synthetic import refuse_unwritable, with_synthetic
@@ -68,16 +70,29 @@ def _with_reader(
 ) -> tuple[KnowledgeTexts, Preference]:
     """Let a reader learn from the questions, if it is to write others or to choose spans.
 
-    A run does not resume with a reader that answers differently.
+    Where it cannot, whatever answers some training question is preferred. A run does not resume
+    with a reader that answers differently.
     """
+    begin = time.perf_counter()
     chooses = settings.prefer == "reader" and chosen.name == ENTRIES
     reader = learn_to_read(texts.corpus, texts.train) if chooses else None
     if settings.synthetic.questions:
         reader = reader or need_corpus_reader(texts.corpus, texts.train)
     if reader:
         session.insist("reader", reader.sha256(), what="what the reader finds in the corpus")
-    prefers = reader.preference(Names.of(texts.corpus)) if reader and chooses else None
-    return replace(texts, reader=reader), prefers or preferring_answers(texts.train)
+    elif chooses and texts.train:
+        session.say(
+            "no reader could learn from the training questions: views favour whatever answers one"
+            f" of them. A reader needs {FEWEST} questions of one form about names in the corpus."
+        )
+    if not reader:
+        return texts, preferring_answers(texts.train)
+    seconds = time.perf_counter() - begin
+    texts = replace(texts, reader=reader, reader_seconds=seconds, views_favour_reader=chooses)
+    if not chooses:
+        return texts, preferring_answers(texts.train)
+    session.say(f"views favour the span that a reader picks: {describe(reader.accuracy)}.")
+    return texts, reader.preference(Names.of(texts.corpus))
 
 
 def _asked(

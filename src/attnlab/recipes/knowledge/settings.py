@@ -97,9 +97,10 @@ class PretrainSettings(LanguageModelSettings):
     """File of training questions to mix in, `question<TAB>answer`; optional."""
     questions_write: bool = False
     """Let questions update the n-gram table, instead of only teaching the model to read it."""
-    prefer: Literal["answers", "reader"] = "answers"
-    """Which spans salient_spans prefers. answers: whatever answers some training question. reader:
-    what a reader, trained on those questions, takes for the answer in that line."""
+    prefer: Literal["reader", "answers"] = "reader"
+    """Which spans salient_spans prefers. reader: what a reader, trained on the training questions,
+    takes for the answer in that line. answers: whatever answers some training question; also if
+    they are too few to train a reader."""
     synthetic: SyntheticSettings = SyntheticSettings()
     objective: ObjectiveSettings = ObjectiveSettings()
 
@@ -173,7 +174,6 @@ RECIPES = {
     "recall": Recipe(PretrainSettings(), FinetuneSettings()),
     "synthetic": Recipe(
         PretrainSettings(
-            prefer="reader",
             synthetic=SyntheticSettings(questions=True),
             questions_write=True,
             training=replace(RECALL_TRAINING, length="1500k tokens"),
@@ -228,10 +228,11 @@ RECIPES = {
         FinetuneSettings(tokenizer=TokenizerSettings(size=1024), model=TEXT_MODEL),
     ),
 }
-"""recall: ours. synthetic: also asks about everyone in the corpus in training, with the answers of
-a reader. course: the knowledge course's model, characters and objective, trained our way.
-original: its hyperparameters too, for many hours. text: running text, without the n-gram table,
-which would learn it by heart."""
+"""recall: ours; its views favour the spans that a reader picks, trained on the training questions.
+synthetic: also asks about everyone in the corpus in training, with that reader's answers. course:
+the knowledge course's model, characters and objective, trained our way. original: its
+hyperparameters too, for many hours. text: running text, without the n-gram table, which would learn
+it by heart."""
 
 
 def find_recipe(name: str, size: str | None = None) -> Recipe:

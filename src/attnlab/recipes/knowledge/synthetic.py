@@ -5,11 +5,10 @@ that of "their question was never trained", and the run says so wherever it show
 """
 
 from dataclasses import replace
-from typing import Any
 
 from attnlab.errors import UserError
-from attnlab.evaluation.intervals import percent
 from attnlab.recipes.knowledge.language_model import LanguageModel
+from attnlab.recipes.knowledge.reader_notes import describe
 from attnlab.recipes.knowledge.recipe_choice import is_plain_text
 from attnlab.recipes.knowledge.settings import PretrainSettings, SyntheticSettings
 from attnlab.recipes.knowledge.texts import KnowledgeTexts
@@ -45,52 +44,13 @@ def with_synthetic(
     """
     if not settings.questions:
         return texts
-    assert texts.reader
-    written = texts.reader.questions(texts.train, least_probability=settings.least_probability)
+    reader = texts.reader
+    assert reader
+    written = reader.questions(texts.train, least_probability=settings.least_probability)
     questions = [question for question in written if lm.has_room_for(question)]
     texts = replace(texts, synthetic=questions)
-    session.say(f"{_described(texts)}.")
-    return texts
-
-
-def synthetic_record(texts: KnowledgeTexts) -> dict[str, Any]:
-    """Return what the record says of a reader and its questions: nothing if there are none."""
-    if not texts.reader:
-        return {}
-    reader = dict(texts.reader.accuracy)
-    if not texts.synthetic:
-        return {"reader": reader}
-    asked = {question.text for question in texts.synthetic}
-    counts = {
-        split: sum(question.text in asked for question in questions)
-        for split, questions in texts.eval_splits.items()
-    }
-    return {
-        "reader": reader,
-        "synthetic_questions": len(texts.synthetic),
-        "split_notes": {
-            split: f"{n:,} of {len(texts.eval_splits[split]):,} asked in training, with the"
-            " reader's answers"
-            for split, n in counts.items()
-            if n
-        },
-    }
-
-
-def synthetic_warnings(texts: KnowledgeTexts) -> list[str]:
-    """Say what no score of this run is."""
-    if not texts.synthetic:
-        return []
-    return [
-        f"trained on {_described(texts)}. They include the people of dev and test, never with their"
-        " labels"
-    ]
-
-
-def _described(texts: KnowledgeTexts) -> str:
-    assert texts.reader
-    accuracy = texts.reader.accuracy
-    return (
-        f"{len(texts.synthetic):,} synthetic questions, answered by a reader of the corpus that has"
-        f" {percent(accuracy['value'], 1)} of {accuracy['n']:,} held-out training questions right"
+    session.say(
+        f"{len(questions):,} synthetic questions, answered by a reader:"
+        f" {describe(reader.accuracy)}."
     )
+    return texts

@@ -48,6 +48,10 @@ class KnowledgeTexts:
     """Questions with a reader's answers, which are trained on as well."""
     reader: CorpusReader | None = None
     """What has read the corpus, if something has."""
+    reader_seconds: float = 0.0
+    """How long that took: learning, reading the corpus, being examined."""
+    views_favour_reader: bool = False
+    """Whether views of the corpus favour what it picks."""
     held_out_text: str | None = None
     """The end of a running text, which may be empty; None for a corpus of documents."""
     has_lost_corpus: bool = False

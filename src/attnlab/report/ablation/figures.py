@@ -8,7 +8,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, StrMethodFormatter
+from matplotlib.ticker import LogFormatter, MaxNLocator, StrMethodFormatter
 
 from attnlab.report.ablation.entries import Ablation, Entry, logged, smoothed
 from attnlab.report.ablation.tables import PERPLEXITY_KEY
@@ -84,6 +84,7 @@ def position_curves(ablation: Ablation, *, block: int) -> Figure:
         axis.set_xlabel("position of the token")
         axis.set_yscale("log")
         axis.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+        axis.yaxis.set_minor_formatter(LogFormatter())  # 28, not 2.8 × 10¹, where labels have room
         axis.set_title("Perplexity by position")
         legend_below(figure, axis.get_lines()[:-1], [plain(entry.name) for entry in entries])
     return figure
@@ -107,6 +108,11 @@ def _mean_curve(
 
 
 def _cut_the_first_steps(axis: Axes) -> None:
-    values = [float(y) for line in axis.get_lines() for y in np.asarray(line.get_ydata())]
-    if values:
-        axis.set_ylim(0.95 * min(values), min(1.05 * max(values), HIGHEST * min(values)))
+    """Leave out what would hide the rest, but of every curve show at least where it ends."""
+    curves = [np.asarray(line.get_ydata(), dtype=float) for line in axis.get_lines()]
+    curves = [curve for curve in curves if curve.size]
+    if curves:
+        lowest, highest = min(map(np.min, curves)), max(map(np.max, curves))
+        ends = max(curve[-1] for curve in curves)
+        most = max(HIGHEST * lowest, 1.5 * ends)  # with some of the way there
+        axis.set_ylim(0.95 * lowest, min(1.05 * highest, most))

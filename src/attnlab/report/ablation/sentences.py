@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from math import log2
 
-from attnlab.attention.conditions import condition_name
-from attnlab.attention.topics import Beyond, Expectation, Topic
+from attnlab.attention.conditions import CONTROL, condition_name
+from attnlab.attention.topics import Beyond, Evidence, Expectation, Topic
 from attnlab.evaluation.examined import AS_TRAINED, WITHOUT_FUTURE
 from attnlab.evaluation.held_out_text import SPLIT
 from attnlab.evaluation.metrics.bits_per_character import BITS_PER_CHARACTER as BITS
@@ -16,6 +16,11 @@ FAILS = 0.1
 """Rise of the perplexity beyond the training length from which a scheme is said to fail."""
 SYMMETRIC = 0.01
 """Asymmetry below which scores count as the same in both directions; rounding is not 0."""
+SHOWN_BY: dict[Evidence, str] = {
+    "symmetric_scores": "the symmetry of the scores",
+    "weight_on_itself": "the weight that tokens give to themselves",
+    "without_future": "the reading without a future and the coin flips",
+}
 COIN = 1.0
 """Bits per flip of a fair coin."""
 
@@ -23,10 +28,12 @@ COIN = 1.0
 def setup(topic: Topic) -> list[str]:
     """Say what is asked and expected, and what is compared with what."""
     compared = ", ".join(topic.conditions[1:])
+    note = [f"Note: {topic.note}"] if topic.note else []
     return [
         f"Question: {topic.question}",
         f"Background: {topic.background}",
         f"Hypothesis: {topic.hypothesis}",
+        *note,
         f"Compared: {compared}; the control is {topic.control}.",
     ]
 
@@ -115,8 +122,14 @@ def interpretation(topic: Topic, ablation: Ablation) -> Iterator[str]:
         else:
             as_expected = False
             yield _unexpected(entry, one, missing)
+    for fewer, more in topic.order:
+        pair = [found.get(condition_name(condition)) for condition in (fewer, more)]
+        if pair[0] is not None and pair[1] is not None:
+            as_expected &= pair[0].bits.score < pair[1].bits.score
+            yield _ranked(pair[0], pair[1])
     yield from _future_sentences(ablation)
     yield from _coin_sentences(ablation)
+    yield from _crossover_sentences(ablation)
     for condition, expected in topic.beyond.items():
         entry = found.get(condition_name(condition))
         as_expected &= entry is not None and beyond(entry) == expected
@@ -132,7 +145,9 @@ def _tradeoffs(ablation: Ablation) -> Iterator[str]:
     """Say which condition is best, and what each costs in memory for what it gains or loses."""
     honest = [entry for entry in ablation.entries if entry.leak_bits is None]
     best = min(honest, key=lambda entry: entry.bits.score)
-    yield f"Fewest bits per character without seeing the future: {best.name}."
+    same = best.pair is None or best.outcome == "better"
+    doubt = "" if same else f", though not shown to be better than {ablation.control.name}"
+    yield f"Fewest bits per character without seeing the future: {best.name}{doubt}."
     memory = ablation.control.mean_examined("step_bytes")
     for entry in honest:
         own = entry.mean_examined("step_bytes")
@@ -143,25 +158,36 @@ def _tradeoffs(ablation: Ablation) -> Iterator[str]:
             )
 
 
-def _unexpected(entry: Entry, expected: Expectation, missing: Sequence[str]) -> str:
+def _unexpected(entry: Entry, expected: Expectation, missing: Sequence[Evidence]) -> str:
     if entry.outcome == expected.outcome:
         return (
-            f"{entry.name}: {entry.outcome}, as expected, but the reason is not shown by"
-            f" {_listed(missing)}: {expected.because}"
+            f"{entry.name}: {entry.outcome}, as expected, but the reason given for it is not borne"
+            f" out by {_listed(missing)}. It was: {expected.because}"
         )
     if entry.outcome == "undecided":
-        return f"{entry.name}: undecided; {expected.outcome} was expected: {expected.because}"
+        return (
+            f"{entry.name}: undecided; {expected.outcome} was expected. The reason given was:"
+            f" {expected.because}"
+        )
     return (
-        f"{entry.name}: {entry.outcome}, not {expected.outcome} as expected. The reason given"
-        f" for the expectation does not hold here, or is not the only one: {expected.because}"
+        f"{entry.name}: {entry.outcome}; {expected.outcome} was expected. The reason given does not"
+        f" hold here, or something else outweighs it: {expected.because}"
     )
 
 
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join(name.replace("_", " ") for name in names)
+def _ranked(fewer: Entry, more: Entry) -> str:
+    """Say whether two conditions are in the order that was expected; there is no test of it."""
+    bits = f"{fewer.bits.score:.3f} and {more.bits.score:.3f} bits per character; not tested"
+    if fewer.bits.score < more.bits.score:
+        return f"{fewer.name} needs fewer bits than {more.name}, as expected ({bits})."
+    return f"{fewer.name} was expected to need fewer bits than {more.name}, but does not ({bits})."
 
 
-def _is_shown(evidence: str, entry: Entry, ablation: Ablation) -> bool:
+def _listed(names: Sequence[Evidence]) -> str:
+    return " and ".join(SHOWN_BY[name] for name in names)
+
+
+def _is_shown(evidence: Evidence, entry: Entry, ablation: Ablation) -> bool:
     """Look for what a reason points to in what was measured."""
     if evidence == "symmetric_scores":
         own = entry.mean_examined("asymmetry_of_scores")
@@ -222,6 +248,19 @@ def _coin_sentences(ablation: Ablation) -> Iterator[str]:
             yield f"{name} saves {saved:.3f} bits per coin flip, all of it read from the future."
         else:
             yield f"{name} needs {needed:.3f} bits per coin flip; 1 is the least."
+
+
+def _crossover_sentences(ablation: Ablation) -> Iterator[str]:
+    """Say from which length on a layer is cheaper than the control's."""
+    for name, at in ablation.costs.get("crossover", {}).items():
+        longest = max(one["length"] for one in ablation.costs["costs"] if one["name"] == name)
+        cheaper = [
+            f"no less {what} up to {longest:,} tokens"
+            if at[key] is None
+            else f"less {what} from {at[key]:,} tokens on"
+            for what, key in (("time", "seconds"), ("memory", "peak_bytes"))
+        ]
+        yield f"Compared with {CONTROL}, a layer of {name} takes {', and '.join(cheaper)}."
 
 
 def _saved_on_coins(ablation: Ablation, name: str) -> float:

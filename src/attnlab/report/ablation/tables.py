@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from statistics import fmean
 
+from attnlab.attention.conditions import CONTROL
 from attnlab.evaluation.examined import AS_TRAINED, WITHOUT_FUTURE
 from attnlab.evaluation.held_out_text import SPLIT
 from attnlab.evaluation.metrics.bits_per_character import BITS_PER_CHARACTER as BITS
@@ -22,15 +23,16 @@ def ledger(ablation: Ablation) -> Iterator[Block]:
     yield Heading("Perplexity, and bits per character on held-out text")
     columns = ["condition", "seeds", "training", "held-out", "bits per character (95 %)"]
     yield Table(columns, [_score_row(entry) for entry in ablation.entries], one_line=True)
-    columns = ["condition", f"bits to {ablation.control.name} (95 %)", "p"]
+    columns = ["condition", f"bits vs. {ablation.control.name} (95 %)", "p"]
     columns += ["parameters", "tokens/s", "MB", "leak"]
     yield Table(columns, [_cost_row(entry) for entry in ablation.entries], one_line=True)
     yield Sentences(
         [
-            "training: smoothed perplexity at the end. p: paired over seeds and windows, after"
-            " Holm's correction. tokens/s: of the training, which may have shared the machine. MB:"
-            " memory of a training step. leak: by how many bits per token the loss rises if the"
-            " future is replaced by a random one; a model with any is not to be believed."
+            "training: smoothed perplexity at the end. bits vs.: below 0 is better. p: paired over"
+            " seeds and windows, after Holm's correction. tokens/s: of the training, which may have"
+            " shared the machine. MB: memory of a training step. leak: by how many bits per token"
+            " the loss rises if the future is replaced by a random one; a model with any is not to"
+            " be believed."
         ]
     )
 
@@ -151,6 +153,12 @@ def crossovers(ablation: Ablation) -> Iterator[Block]:
         rows.append([name, *(_length(at[what], longest) for what in ("seconds", "peak_bytes"))])
     yield Heading("From which length it is cheaper")
     yield Table(["layer", "less time from (tokens)", "less memory from (tokens)"], rows)
+    yield Sentences(
+        [
+            f"On long texts {CONTROL} uses torch's fused kernel where that is faster. The kernel"
+            " keeps no scores, so its memory grows with the length, not with its square."
+        ]
+    )
 
 
 def samples(entries: Sequence[Entry]) -> Iterator[Block]:
@@ -164,12 +172,17 @@ def samples(entries: Sequence[Entry]) -> Iterator[Block]:
         [
             [
                 entry.name,
-                short(" / ".join(entry.examined[0]["sample"].split("\n"))[:SAMPLE_CHARACTERS]),
+                _sample(entry.examined[0]["sample"]),
                 entry.examined[0]["faults"]["sentence"],
             ]
             for entry in shown
         ],
     )
+
+
+def _sample(text: str) -> str:
+    """Write the beginning of a sample on one line; the prompt alone is left out."""
+    return short(" / ".join(text.strip("\n").split("\n"))[:SAMPLE_CHARACTERS])
 
 
 def _length(length: int | None, longest: int) -> str:
