@@ -52,6 +52,7 @@ def verdicts(folder: Path, text: str) -> list[str]:
         ("**strong** reaches about 85 % accuracy.", "supported"),
         ("`strong` reaches over 90 % accuracy.", "contradicted"),
         ("`strong` reaches at least 80 % accuracy.", "supported"),
+        ("The accuracy of `strong` exceeds 90 %.", "contradicted"),
         ("`strong` has a macro F1 of 0.856.", "supported"),
         ("`strong` has a macro F1 of 0.95.", "contradicted"),
         ("`strong` reaches a dev accuracy of 86.7 %.", "contradicted"),
@@ -77,6 +78,9 @@ def test_a_number_is_held_against_the_run_that_is_cited(
         ("`weak` has a lower accuracy than `strong`.", "supported"),
         ("`strong` outperforms `near`.", "open"),
         ("`near` beats `strong`.", "contradicted"),
+        ("The small one (`weak`) exceeds the large one (`strong`).", "contradicted"),
+        ("While `weak` was trained alike, `near` is better.", "supported"),
+        ("`strong` was trained alike, while `weak` is better.", "contradicted"),
         ("`strong` is significantly better than `near`.", "contradicted"),
         ("`strong` is significantly better than `weak`.", "open"),
         ("`strong` is not significantly better than `near`.", "supported"),
@@ -101,6 +105,7 @@ def test_the_best_of_all_that_are_cited(weak_near_strong: Path) -> None:
     assert verdicts(weak_near_strong, f"{cited}`weak` performs best.") == ["contradicted"]
     ((_, verdict, reason),) = claims(weak_near_strong, f"{cited}`strong` is the best.")
     assert (verdict, "not distinguishable from near" in reason) == ("open", True)
+    assert verdicts(weak_near_strong, f"{cited}Our best model is `weak`.") == ["contradicted"]
     assert verdicts(weak_near_strong, "`weak` reaches its best accuracy of 50.0 %.") == [
         "supported"
     ]
@@ -120,6 +125,29 @@ def test_by_how_much_and_with_which_p(weak_near_strong: Path) -> None:
     assert verdicts(weak_near_strong, wrong) == ["supported", "contradicted", "contradicted"]
 
 
+def test_an_interval_as_attnlab_writes_it_is_no_score(weak_near_strong: Path) -> None:
+    """Recorded is 75.8 to 93.1; the level, 95 %, is neither a score nor part of an interval."""
+    right = "`strong` has an accuracy of 86.7 % (95 %: 75.8 % – 93.1 %)."
+    assert verdicts(weak_near_strong, right) == ["supported"] * 2
+    other = "`strong` has an accuracy of 86.7 % (95 %: 70.0 % – 99.0 %)."
+    assert verdicts(weak_near_strong, other) == ["supported", "open"]
+    signed = "`strong` has a higher accuracy than `weak` (95 %: +25.0 to +48.3)."
+    assert verdicts(weak_near_strong, signed) == ["supported"]
+
+
+def test_the_score_of_a_file_that_was_trained_on_may_be_called_that(tmp_path: Path) -> None:
+    gold, predicted = answers(52, 60)
+    texts = [f"example {i}" for i in range(60)]
+    for name, train in (("seen", texts), ("new", None)):
+        classifier_run(
+            tmp_path / "runs", name, gold=gold, predicted=predicted, split="a-file", train=train
+        )
+    said = "On the training rows, `{}` has an accuracy of 86.7 %."
+    assert verdicts(tmp_path, said.format("seen")) == ["supported"]
+    assert verdicts(tmp_path, said.format("new")) == ["contradicted"]
+    assert verdicts(tmp_path, "`seen` has an accuracy of 86.7 %.") == ["open"]
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -127,6 +155,7 @@ def test_by_how_much_and_with_which_p(weak_near_strong: Path) -> None:
         "`weak` reaches 50.0 %, `strong` 86.7 %.",
         "The accuracy is 86.7 % for `strong` and 50.0 % for `weak`.",
         "`strong` (86.7 %) and `weak` (50.0 %) were trained alike.",
+        "The accuracy drops from 86.7 % (`strong`) to 50.0 % (`weak`).",
         "The accuracies of `weak` and `strong` are 0.5 and 0.867.",
     ],
 )

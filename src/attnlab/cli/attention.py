@@ -63,7 +63,7 @@ def show(name: Annotated[str, NAME], as_json: AsJson = False) -> None:
         print_json(info)
         return
 
-    from attnlab.report.attention import variant_view
+    from attnlab.report.variant import variant_view
 
     print_view(variant_view(info))
     say_next(f"attnlab attention cost {shlex.quote(name)}")

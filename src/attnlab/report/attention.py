@@ -1,8 +1,7 @@
-"""The attention lab on a terminal and in figures."""
+"""What attention costs, on a terminal and in figures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import cycle
-from math import prod
 from typing import Any
 
 import matplotlib as mpl
@@ -10,34 +9,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, StrMethodFormatter
 from rich.console import Group, RenderableType
-from rich.text import Text
 
 from attnlab.checks.cost import Cost, Growth, growth
 from attnlab.report.figures import COLORS, PAGE_WIDTH, STROKES, STYLE, legend_below, legend_height
 from attnlab.report.one_line import OneLineTable
-from attnlab.report.terminal import add_row, table_of
 
 LONG = 512
 """From this length on the time grows with the length rather than with fixed overhead."""
-
-
-def variant_view(info: Mapping[str, Any]) -> RenderableType:
-    """Show one variant: in words, then what it takes and promises."""
-    table = table_of()
-    for option, written in info["options"].items():
-        add_row(table, "option", f"{option}: {written}")
-    add_row(table, "supports", ", ".join(info["supports"]))
-    add_row(table, "positions", ", ".join(info["positions"]))
-    if info["breaks"]:
-        add_row(table, "breaks", Text(", ".join(info["breaks"]), "red"))
-    if info["null_directions"]:
-        add_row(table, "no gradient", ", ".join(info["null_directions"]))
-    size = ", ".join(f"{name} {value}" for name, value in info["size"].items())
-    total = sum(prod(shape) for shape in info["parameters"].values())
-    add_row(table, "parameters", f"{total:,} with {size}")
-    for name, shape in info["parameters"].items():
-        add_row(table, "", f"{name} {tuple(shape)}")
-    return Group(Text(_flowing(info["about"])), "", table)
 
 
 def costs_view(costs: Sequence[Cost]) -> RenderableType:
@@ -113,11 +91,3 @@ def _with_growth(name: str, found: Growth | None) -> str:
     if found is None or found.is_open:
         return name
     return f"{name} (n^{found.exponent:.2f})"
-
-
-def _flowing(docstring: str) -> str:
-    """Join the lines of each paragraph, which were broken for the source; examples stay."""
-    paragraphs = docstring.replace("``", "").split("\n\n")
-    return "\n\n".join(
-        text if text.startswith(" ") else " ".join(text.split()) for text in paragraphs
-    )

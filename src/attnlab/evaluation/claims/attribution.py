@@ -19,14 +19,16 @@ _BELONGS = re.compile(
     rf"(?:for|of|with|by|from|on|in|using|achieved by|reached by)\s+(?:the\s+)?[\"'`({NAME}\s]*",
     re.I,
 )
+_IN_BRACKETS = re.compile(r"\s*\(\s*")
+_CLOSED = re.compile(r"\s*[),]")
 
 
 def attributed(text: str, numbers: Sequence[Span], names: Sequence[Span]) -> list[int | None]:
     """Return the name that each number belongs to, by its index; None where that is not clear.
 
-    "`a` and `b` reach 84 % and 82 %" goes in order, "84 % for `a`" by the name that follows, any
-    other by the name before. Where there are more names than numbers, as in "`a`, a copy of `b`,
-    reaches 84 %", it must be the only name before.
+    "`a` and `b` reach 84 % and 82 %" goes in order, "84 % for `a`" and "84 % (`a`)" by the name
+    that follows, any other by the name before. Where there are more names than numbers, as in "`a`,
+    a copy of `b`, reaches 84 %", it must be the only name before.
     """
     if len(names) < 2:
         return [0 if names else None] * len(numbers)
@@ -42,7 +44,11 @@ def attributed(text: str, numbers: Sequence[Span], names: Sequence[Span]) -> lis
 
 def _following(text: str, number: Span, names: Sequence[Span]) -> int | None:
     for index, name in enumerate(names):
-        if name.start >= number.end and _BELONGS.fullmatch(text[number.end : name.start]):
+        if name.start < number.end:
+            continue
+        between = text[number.end : name.start]
+        is_alone = _IN_BRACKETS.fullmatch(between) and _CLOSED.match(text, name.end)
+        if is_alone or _BELONGS.fullmatch(between):
             return index
     return None
 

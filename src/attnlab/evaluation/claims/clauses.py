@@ -9,6 +9,8 @@ _CLAUSES = re.compile(
     r";|(?<!\s),?\s+\b(?:but|while|whereas|although|though)\b|,\s+and\b(?=[^,;]*\b(?:is|has|are)\b)",
     re.I,
 )
+_CONCEDED = re.compile(r"\W*(?:while|whereas|although|though)\b(?:[^,;]|,(?=\S))*,(?=\s)", re.I)
+"""What stands before the main clause: "While `a` reaches 84 %, …"."""
 _SUPPOSED = re.compile(
     r"\b(?:would|could|should|might|may|perhaps|whether|if|unless|expect\w*|hypothes\w*|suspect\w*"
     r"|hope\w*|predicts?|guess(?:ed)? that)\b|\?",
@@ -19,7 +21,10 @@ _SUPPOSED = re.compile(
 def clauses_of(text: str) -> Iterator[Span]:
     """Cut a sentence into its clauses."""
     begin = 0
-    for match in [*_CLAUSES.finditer(text), None]:
+    if conceded := _CONCEDED.match(text):
+        begin = conceded.end()
+        yield Span(0, begin)
+    for match in [*_CLAUSES.finditer(text, begin), None]:
         end = match.start() if match else len(text)
         yield Span(begin, end)
         begin = end

@@ -43,10 +43,12 @@ _PATTERNS: dict[Said, Sequence[str]] = {
         r"(?<!at )(?:the|is|are|was|were|perform\w*|works?|worked|does)\s+best\b"
         r"(?!\s+(?:epoch|step|checkpoint|weights|learning|hyper|setting|practice))",
         rf"(?<!its )(?<!their )best\s+{_OF_SCORE}",
+        r"our\s+best\s+(?:model|run|variant|method|system|classifier)\b",
     ),
     "better": (
         *(r"better(?!\s+(?:understand|suited|known|to\b))", r"outperform\w*", r"beats?\b"),
         *(r"surpass\w*", r"superior", r"more\s+accurate", r"improv\w+\s+(?:on|upon|over)\b"),
+        rf"exceed(?:s|ed)?\b(?=[^;\d]{{0,60}}{NAME})",  # a name: "exceeds 90 %" is a bound
         rf"(?:gains?|improve[sd]?)\b(?={_WITHIN}\bover\b)",
         *(rf"improve\w*\s+{_OF_SCORE}", r"wins?\s+(?:against|over)"),
     ),

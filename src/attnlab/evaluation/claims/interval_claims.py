@@ -1,4 +1,4 @@
-"""Claims that are intervals, such as [73.6, 87.9] or "95 % CI 73.6 to 87.9"."""
+"""Claims that are intervals: [73.6, 87.9], "95 % CI 73.6 to 87.9" or "95 %: 73.6 – 87.9"."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -11,16 +11,24 @@ from attnlab.evaluation.metrics import metric_called
 from attnlab.runs.directory import Run
 
 _NUMBER = r"[\d.]+\s*%?"
+_LEVEL = r"\b9[059]\s?%\s*:"
 _INTERVAL = re.compile(
     rf"\[\s*{_NUMBER}\s*(?:[,;–—-]|to)\s*{_NUMBER}\s*\]"
-    rf"|\b(?:CI|intervals?)\b[^\d\n]{{0,20}}{_NUMBER}\s*(?:[,;–—-]|to|and)\s*{_NUMBER}",
+    rf"|(?:\b(?:CI|intervals?)\b[^\d\n]{{0,20}}|{_LEVEL}\s*){_NUMBER}\s*(?:[,;–—-]|to|and)\s*{_NUMBER}",
     re.I,
 )
+_SIGNED = rf"[-+−]\s?{_NUMBER}"
+_LEVEL_OR_DIFFERENCE = re.compile(rf"(?<=\(){_LEVEL}(?:\s*{_SIGNED}\s*(?:to|,|–)\s*{_SIGNED})?")
 
 
 def intervals_in(text: str) -> list[Span]:
     """Find the intervals of a text; what they hold is no score."""
     return [Span(*match.span()) for match in _INTERVAL.finditer(text)]
+
+
+def levels_in(text: str) -> list[Span]:
+    """Find levels of confidence and intervals of differences, "(95 %: +1.2 to +3.4)": no scores."""
+    return [Span(*match.span()) for match in _LEVEL_OR_DIFFERENCE.finditer(text)]
 
 
 def judge_interval(text: str, cited: Sequence[Cited]) -> Judgement | None:

@@ -7,7 +7,7 @@ from itertools import chain
 
 from attnlab.evaluation.claims.attribution import Span, attributed
 from attnlab.evaluation.claims.citations import Cited
-from attnlab.evaluation.claims.interval_claims import intervals_in
+from attnlab.evaluation.claims.interval_claims import intervals_in, levels_in
 from attnlab.evaluation.claims.numbers import Number, numbers_in
 from attnlab.evaluation.claims.quantities import (
     FAR,
@@ -20,6 +20,7 @@ from attnlab.evaluation.claims.quantities import (
 )
 from attnlab.evaluation.claims.recorded import TOGETHER, Value, baselines_of, values_of
 from attnlab.evaluation.claims.verdicts import Judgement, worthless
+from attnlab.evaluation.ledger import was_trained_on
 from attnlab.runs.directory import Run
 
 MOST_SHOWN = 4
@@ -57,7 +58,7 @@ class Found:
 
 def found_in(text: str) -> list[Found]:
     """Find the numbers of a sentence that runs may have recorded."""
-    skipped = intervals_in(text)
+    skipped = [*intervals_in(text), *levels_in(text)]
     numbers = [
         (n, q)
         for n, q in _with_quantity(text)
@@ -148,7 +149,8 @@ def fits(found: Found, value: Value) -> bool:
 def _supported(found: Found, value: Value, text: str) -> Judgement:
     if found.quantity.kind != "score" or found.is_guessing:
         return Judgement("supported", _listed([value]))
-    if doubt := worthless(value.runs, _metric(found, value), value.split, text):
+    split = found.split if found.split == "train" else value.split  # called train, it is no slip
+    if doubt := worthless(value.runs, _metric(found, value), split, text):
         return replace(doubt, reason=f"{_listed([value])}, but {doubt.reason}")
     return Judgement("supported", _listed([value]))
 
@@ -184,7 +186,9 @@ def _on(values: Sequence[Value], split: str) -> list[Value]:
 
 
 def _is_on(value: Value, split: str) -> bool:
-    is_file = value.split not in _ROLES and split != "train"
+    is_file = value.split not in _ROLES
+    if is_file and split == "train":
+        is_file = all(was_trained_on(run.record, value.split) for run in value.runs)
     return not split or value.split in SPLIT_NAMES[split] or is_file
 
 

@@ -90,10 +90,13 @@ def _comparisons(read: Read, around: Around) -> Iterator[Judged]:
     for one in comparatives_in(read.plain, names):
         subjects = [read.mentions[i].cited for i in one.subjects] or list(around.before)
         objects = [read.mentions[i].cited for i in one.objects]
+        begin = max(clause.start for clause in clauses_of(read.plain) if clause.start <= one.start)
+        earlier = [mention.cited for mention in read.mentions if mention.end <= begin]
+        near = replace(around, before=earlier or around.before)  # "While `a` …, `b` is better"
         compare = _best if one.said in SUPERLATIVES else _pairs
         if one.with_guessing:
             compare = _guessing
-        for cited, judgement in compare(one, subjects, objects, split, around):
+        for cited, judgement in compare(one, subjects, objects, split, near):
             yield Span(one.start, one.end), cited, judgement
 
 
