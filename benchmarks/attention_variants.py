@@ -25,6 +25,7 @@ from rich.console import Console
 from attnlab.attention.conditions import CONTROL, cell_name, condition_name
 from attnlab.attention.topics import topic_names
 from attnlab.evaluation.examined import AS_TRAINED, WITHOUT_FUTURE
+from attnlab.evaluation.held_out_text import SPLIT
 from attnlab.recipes.attention.ablate import budget, conditions_of
 from attnlab.recipes.attention.settings import SMALL_GPT, AblateSettings
 from attnlab.recipes.attention.topic_report import report_on_topic
@@ -243,6 +244,7 @@ def described(entry: Entry) -> dict[str, Any]:
         "p": entry.pair.corrected_p if entry.pair else None,
         "outcome": entry.outcome,
         "perplexity": round(entry.perplexity, 3),
+        "guessing": entry.runs[0].record["scores"][SPLIT]["baseline"]["value"],
         "training_perplexity": round(entry.training_perplexity or 0.0, 3),
         "mean_training_perplexity": training,
         "mean_validation_perplexity": validation,

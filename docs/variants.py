@@ -102,6 +102,10 @@ The same variants in an encoder, which looks both ways, measured by `{command}` 
 One seed each, so the intervals are over windows only, and there is no verdict: another seed may
 change the order. `late_mask` has no future to hide here and computes what `{control}` does; their
 difference, {noise:+.3f} bits, comes from rounding alone, and smaller ones mean nothing.
+
+All of them first learn how often each character occurs ({guessing:.2f} bits) and only later to use
+the characters around the mask. Those at the bottom had hardly begun when the budget ended, so the
+table shows who begins soon, not where each would end.
 """
 RATES = """
 ## Other learning rates
@@ -254,7 +258,9 @@ def of_encoders(encoder: Mapping[str, Any]) -> str:
     conditions: Conditions = encoder["details"]["conditions"]
     told = {"command": encoder["command"], "date": encoder["date"], "control": CONTROL}
     noise = conditions["late_mask"]["difference"]
-    head = ENCODERS.format(budget=encoder["details"]["budget"], noise=noise, **told)
+    guessing = log2(conditions[CONTROL]["guessing"])
+    budget = encoder["details"]["budget"]
+    head = ENCODERS.format(budget=budget, noise=noise, guessing=guessing, **told)
     columns: dict[str, Column] = {
         "condition": lambda name, _: f"`{name}`",
         "bits per masked character": lambda _, one: f"{one['bits_per_character']:.3f}",

@@ -29,6 +29,7 @@ def condition(attention: str, bits: float, **more: Any) -> dict[str, Any]:
         "step_bytes": 4e6,
         "leak_bits": None,
         "did_not_learn": False,
+        "guessing": 32.0,
         **more,
     }
 

@@ -77,7 +77,7 @@ class WritePage {
     if (name === "begin" && data.warnings.length) this.place.append(h("div", {class: "warning"}, list(data.warnings)));
     if (name === "sample") this.startText(data.number);
     if (name === "piece") this.append(data.text);
-    if (name === "done") this.status.textContent = `${data.tokens} tokens. ${data.ended ? "The model ended the text." : "It stopped at the length limit."}`;
+    if (name === "done") this.status.textContent = `${data.tokens} token${data.tokens === 1 ? "" : "s"}. ${data.ended ? "The model ended the text." : "It stopped at the length limit."}`;
     if (name === "problem") this.refuse(new Error(data.error));
   }
 
