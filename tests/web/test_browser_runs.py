@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from browsers import needs_browser, obstacles_on, page_of
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 from served import grow, serving, with_log, write_runs
 
 from attnlab.web.settings import WebSettings
@@ -44,6 +44,19 @@ def test_every_view_can_be_used_by_everyone(
         expect(any_page.get_by_role("region", name=region)).to_be_visible()
     any_page.wait_for_load_state("networkidle")
     assert obstacles_on(any_page) == []
+
+
+def test_a_view_that_waits_for_its_data_says_so(browser: Browser, server: WebSettings) -> None:
+    with page_of(browser) as page:
+        waiting: list[Route] = []
+        page.route("**/api/runs/detail*", lambda route: waiting.append(route))
+        with page.expect_request("**/api/runs/detail*"):
+            page.goto(f"{server.address}#/runs/classes")
+        assert page.get_by_text("Loading …").is_visible()
+        for route in waiting:
+            route.continue_()
+        expect(page.locator(".view h1")).to_be_visible()
+        expect(page.get_by_text("Loading …")).to_be_hidden()
 
 
 def test_the_list_sorts_filters_unfolds_and_leads_to_a_comparison(

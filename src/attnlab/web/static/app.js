@@ -25,15 +25,14 @@ async function show() {
   const mine = ++visit;
   cleanup?.();
   cleanup = undefined;
-  const root = h("div", {class: "view"}, h("p", {class: "loading"}, "Loading …"));
-  main.replaceChildren(root);
+  const root = h("div", {class: "view"});
+  main.replaceChildren(root, h("p", {class: "loading"}, "Loading …"));  // until the view shows something
   try {
     const {view, file, params} = parse(location.hash);
     mark(view === "compare" ? "runs" : view);
     const {title, render} = await import(`./views/${file}.js`);
     if (mine !== visit) return;
     document.title = `${params.path || title} · attnlab`;
-    root.replaceChildren();
     const done = await render(root, params);
     if (mine === visit) cleanup = done;
     else done?.();
