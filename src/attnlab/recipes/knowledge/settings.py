@@ -259,6 +259,6 @@ class DemoSettings:
     model: ModelSettings = replace(SIZES["small"], ngram_table=NGramTableSize(rows=2**17))
     batch_tokens: Annotated[int, Gt(0)] = 2048
     """Approximate number of tokens per step."""
-    training: TrainingSettings = replace(RECALL_TRAINING, length="1600k tokens", evaluate_every=200)
+    training: TrainingSettings = replace(RECALL_TRAINING, length="800k tokens", evaluate_every=100)
     questions_length: TrainingLength = "20 epochs"
     """Training length of the model that sees only the training questions."""
