@@ -279,6 +279,10 @@ MISTAKES = {
 }
 
 
+WITHOUT_READER = ("--set", "prefer=answers")
+"""Its few questions can teach no reader, and a run says so before anything else."""
+
+
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_is_told_in_a_line_or_two_and_changes_nothing(
     attnlab: Attnlab, tmp_path: Path, mistake: str
@@ -289,7 +293,7 @@ def test_a_mistake_is_told_in_a_line_or_two_and_changes_nothing(
     Run.begin("job", {}, RunPlace(tmp_path / "runs", "older"))
     before = everything(tmp_path)
     arguments, message = MISTAKES[mistake]
-    code, out, err = attnlab(*PRETRAIN, *arguments)
+    code, out, err = attnlab(*PRETRAIN, *WITHOUT_READER, *arguments)
     assert (code, out) == (2, "")
     assert err.startswith("attnlab: ")
     assert message in err
@@ -359,7 +363,8 @@ def test_an_attention_that_sees_the_future_in_secret_is_refused_before_step_1(
     Path("mine.py").write_text(
         OWN.replace(hides, "pass  # and masks after the softmax"), encoding="utf-8"
     )
-    code, out, err = attnlab(*PRETRAIN, *LEARNED, "--attention", "mine.py:MyAttention")
+    own = ("--attention", "mine.py:MyAttention")
+    code, out, err = attnlab(*PRETRAIN, *WITHOUT_READER, *LEARNED, *own)
     assert (code, out) == (2, "")
     assert err.startswith("attnlab: this model sees the future: the output at position ")
     assert list((tmp_path / "runs").iterdir()) == []
