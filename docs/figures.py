@@ -129,6 +129,7 @@ def over_seconds(lines: dict[str, Sequence[Point]], *, below: str, limit: tuple[
         f'<line class="red" x1="50" x2="{x(end)}" y1="{y(value)}" y2="{y(value)}"/>',
         f'<text class="tred" x="50" y="298">{escape(label)}</text>',
     ]
+    names = _apart({name: float(y(points[-1].value)) + 4 for name, points in lines.items()})
     for kind, (name, points) in zip("ab", lines.items(), strict=False):
         path = " ".join(f"{x(point.seconds)},{y(point.value)}" for point in points)
         parts.append(f'<polyline class="{kind}" points="{path}"/>')
@@ -137,10 +138,17 @@ def over_seconds(lines: dict[str, Sequence[Point]], *, below: str, limit: tuple[
             f' y1="{y(point.interval[0])}" y2="{y(point.interval[1])}"/>'
             for point in points
         ]
-        last = f'x="{WIDTH - 92}" y="{float(y(points[-1].value)) + 4:.0f}"'
-        parts.append(f'<text class="t{kind}" {last}>{name}</text>')
+        parts.append(f'<text class="t{kind}" x="{WIDTH - 92}" y="{names[name]:.0f}">{name}</text>')
     parts.append(f'<text x="{WIDTH / 2 - 50}" y="278" text-anchor="middle">{below}</text>')
     return _svg(306, parts)
+
+
+def _apart(heights: dict[str, float]) -> dict[str, float]:
+    """Move names down until none stands on another."""
+    placed: dict[str, float] = {}
+    for name in sorted(heights, key=heights.__getitem__):
+        placed[name] = max([heights[name], *(height + 15 for height in placed.values())])
+    return placed
 
 
 def _rounded(low: float, high: float) -> tuple[float, float]:
