@@ -184,9 +184,9 @@ def _verdicts(grid: Grid, cells: Sequence[Run]) -> Iterator[str]:
             f" ({_listed(selection.alike, names)}); paired test, Holm's correction for {tests}."
         )
     elif n:
+        others = "The other one is" if n == 1 else f"All {n} others are"
         yield (
-            f"All {n} others are worse by a paired test with Holm's correction for {tests}, or did"
-            " not learn."
+            f"{others} worse by a paired test with Holm's correction for {tests}, or did not learn."
         )
     if n:
         yield f"The score is the highest of {n + 1} on dev, so it is optimistic; test is not."
