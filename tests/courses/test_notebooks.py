@@ -104,7 +104,7 @@ def test_the_experiment_of_the_notebook_trains_compares_and_reports(
     printed = "".join(run_notebook(ATTENTION / "A2S2.ipynb"))
     assert "attnlab says" not in printed, printed
     assert "custom-score-my_score.py-my_score" in printed
-    assert "weight that a token gives to itself" in printed
+    assert "weight on itself" in printed
     page = (tmp_path / "runs" / "sharing" / "report" / "report.html").read_text()
     assert "Question: What is lost when two of query, key and value" in page
 

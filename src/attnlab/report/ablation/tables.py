@@ -122,7 +122,7 @@ def directions(entries: Sequence[Entry]) -> Iterator[Block]:
                 NOTHING if own is None else f"{own:.1%}",
             ]
         )
-    yield Table(["condition", "asymmetry of scores", "weight that a token gives to itself"], rows)
+    yield Table(["condition", "asymmetry of scores", "weight on itself"], rows)
     yield Sentences(
         [
             "Asymmetry: ‖S − Sᵀ‖ / ‖S + Sᵀ‖ of the scores before the mask, averaged over heads; 0"
