@@ -219,7 +219,7 @@ def begins(rows: list[TokenRow]) -> list[int]:
 
 
 def test_without_another_form_the_rows_are_what_they_were() -> None:
-    assert rows_of(jitter=0, untitled=0.0) == rows_of()
+    assert rows_of(jitter=0, untitled=0.0, draws=1) == rows_of()
     assert set(begins(rows_of())) == {10}
 
 
@@ -242,3 +242,15 @@ def test_a_share_of_the_rows_leaves_out_the_title() -> None:
         texts = [tokenizer.decode([*before, *span, *after]) for before, span, after in parts]
         found = [re.match(r"Ada Lund \d+([. ])", text) for text in texts]
         assert {match[1] for match in found if match} == expected  # of texts cut after the name
+
+
+def test_with_more_draws_the_cuts_are_longer_and_every_length_is_still_possible() -> None:
+    generator = np.random.default_rng(0)
+    rows = corrupt([document(100)] * N, generator, block=32, sentinel=SENTINEL, draws=2)
+    lengths = np.array([len(row) - 2 for row in rows])
+    shortest, longest = 4, 28
+    assert set(lengths.tolist()) == set(range(shortest, longest + 1))
+    # The longest of two draws of k is at most m with probability (m / k)^2.
+    k = longest - shortest + 1
+    expected = shortest + sum(1 - (m / k) ** 2 for m in range(1, k))
+    assert lengths.mean() == pytest.approx(expected, abs=4 * lengths.std() / N**0.5)

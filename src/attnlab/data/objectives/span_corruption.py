@@ -13,6 +13,9 @@ begin that far into the block, after padding, so that its name stands where the 
 A text can be met in more than one form, which the course's rule does not have. With ``jitter``,
 each row begins up to that many tokens earlier or later. The share ``untitled`` of the rows leaves
 out the title, the name before the first full stop, where the text begins with that name again.
+
+What stands late in a text is rarely in a cut whose lengths are all equally likely. ``draws`` draws
+several lengths for a row and takes the longest; every length remains possible, as the rule has it.
 """
 
 from collections.abc import Sequence
@@ -49,6 +52,7 @@ class SpanCorruption:
         shift: Annotated[int, Ge(0)] = 0,
         jitter: Annotated[int, Ge(0)] = 0,
         untitled: Annotated[float, Interval(ge=0, le=1)] = 0.0,
+        draws: Annotated[int, Interval(ge=1, le=100)] = 1,
     ) -> None:
         del preference
         # No row needs more of a document than this.
@@ -58,7 +62,7 @@ class SpanCorruption:
             [tokenizer.encode(without_title(line))[:most] for line in corpus] if untitled else []
         )
         self._sentinel, self._block, self._closing = tokenizer.sentinel, block, closing
-        self._shift, self._jitter, self._share = shift, jitter, untitled
+        self._shift, self._jitter, self._share, self._draws = shift, jitter, untitled, draws
         self.longest = block
 
     def rows(self, generator: np.random.Generator) -> list[TokenRow]:
@@ -69,6 +73,7 @@ class SpanCorruption:
             block=self._block,
             sentinel=self._sentinel,
             closing=self._closing,
+            draws=self._draws,
         )
         shifts = [self._shift] * len(corrupted)
         if self._jitter:
@@ -103,14 +108,16 @@ def corrupt(
     block: int,
     sentinel: int,
     closing: bool = False,
+    draws: int = 1,
 ) -> list[list[int]]:
     """Cut each document, take a span out and put it at the end; without padding.
 
-    Every length from 4 to 7/8 of the block, as far as the document reaches, is equally likely, and
-    every place of the span; it has a quarter of the cut document on average.
+    Every length from 4 to 7/8 of the block, as far as the document reaches, is equally likely in
+    each of the draws, and every place of the span; it has a quarter of the cut document on average.
     """
     longest = np.minimum([len(document) for document in documents], block * 7 // 8)
-    lengths = generator.integers(np.minimum(SHORTEST, longest), longest + 1)
+    shape = (draws, len(documents))
+    lengths = generator.integers(np.minimum(SHORTEST, longest), longest + 1, size=shape).max(axis=0)
     sizes = span_sizes(lengths, generator)
     starts = generator.integers(0, lengths - sizes + 1)
     end = [sentinel] if closing else []

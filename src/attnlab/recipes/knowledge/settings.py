@@ -155,7 +155,9 @@ class MajoritySettings:
 
 CHARACTERS = TokenizerSettings("characters")
 TEXT_MODEL = ModelSettings(128, 4, 4, attention=AttentionSettings(positions="rotary"))
-ALIGNED_SPANS = ObjectiveSettings("span_corruption", {"block": 128, "shift": len("Where was ")})
+ALIGNED_SPANS = ObjectiveSettings(
+    "span_corruption", {"block": 128, "shift": len("Where was "), "untitled": 0.5, "draws": 2}
+)
 COURSE_MODEL = replace(SIZES["course"], dropout=0.0)
 COURSE_OPTIMIZER = OptimizerSettings(
     "adamw", lr=6e-4, options={"betas": [0.9, 0.95], "weight_decay": 0.1}
