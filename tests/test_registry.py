@@ -95,6 +95,16 @@ def test_an_option_the_part_does_not_have_is_refused(animals: Animals) -> None:
         animals.build("lion", "zoo", options={"raor": 5})
 
 
+def test_options_can_be_checked_without_building_anything(animals: Animals) -> None:
+    animals.check("lion", {"roar": 5})
+    for options in ({"raor": 5}, {"roar": "loud"}):
+        with pytest.raises(UserError) as checked:
+            animals.check("lion", options)
+        with pytest.raises(UserError) as built:
+            animals.build("lion", "zoo", options=options)
+        assert str(checked.value) == str(built.value)
+
+
 def test_an_argument_that_is_no_option_cannot_be_given_as_one(animals: Animals) -> None:
     with pytest.raises(UserError, match=r"^animal 'lion' has no option 'place'"):
         animals.build("lion", "zoo", options={"place": "moon"})

@@ -15,7 +15,7 @@ import importlib.util
 import inspect
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, TypeVar
@@ -91,6 +91,16 @@ class Registry(Generic[Part]):
 
         Other keyword arguments are passed on as they are; the user cannot choose them.
         """
+        return part(*arguments, **self._all_checked(name, part, options, given), **given)
+
+    def check(self, name: str, options: Mapping[str, Any]) -> None:
+        """Refuse a name or options that ``build`` would refuse, without building anything."""
+        self._all_checked(name, self.get(name), options)
+
+    def _all_checked(
+        self, name: str, part: Part, options: Mapping[str, Any], given: Collection[str] = ()
+    ) -> dict[str, Any]:
+        """Return the options as the types that the part takes."""
         allowed = {
             parameter.name: parameter.annotation
             for parameter in inspect.signature(part).parameters.values()
@@ -104,7 +114,7 @@ class Registry(Generic[Part]):
                     f"{did_you_mean(option, allowed)} It takes: {', '.join(allowed) or 'none'}."
                 )
             checked[option] = self._checked(name, option, value, allowed[option])
-        return part(*arguments, **checked, **given)
+        return checked
 
     def _checked(self, name: str, option: str, value: Any, annotation: Any) -> Any:
         import pydantic  # here, so that listing names stays quick

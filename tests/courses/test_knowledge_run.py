@@ -14,6 +14,7 @@ from attnlab.data.settings import WorldSettings
 from attnlab.models.course_format import read_params, variant_of, write_params
 from attnlab.models.gpt import GPT
 from attnlab.models.sizes import COURSE_VARIANTS, ModelSettings
+from attnlab.recipes.knowledge.settings import find_recipe
 from attnlab.recipes.knowledge.texts import characters_of
 from attnlab.recipes.knowledge.world import write_world
 
@@ -183,6 +184,31 @@ def test_tiny_in_the_environment_trains_for_a_few_steps(monkeypatch: pytest.Monk
     assert module.hyperparameters(options).length == "4 steps"
     options.length = "2 epochs"
     assert module.hyperparameters(options).length == "2 epochs"
+
+
+def test_by_default_run_py_trains_as_the_recipe_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(COURSE / "src"))
+    module, recipe = load("src/run.py"), find_recipe("course")
+    parse = module._parser().parse_args
+    config = module.hyperparameters(parse(["pretrain", "vanilla", "wiki.txt"]))
+    block = module.BLOCK_SIZE
+    assert config.settings(block) == recipe.pretrain.training
+    assert config.batch_tokens == recipe.pretrain.batch_tokens
+    options = {"block": block, "shift": config.shift, **config.forms}
+    assert options == recipe.pretrain.objective.options
+    words = ["finetune", "vanilla", "wiki.txt", "--reading_params_path", "vanilla.pretrain.params"]
+    config = module.hyperparameters(parse(words))
+    assert config.settings(block) == recipe.finetune.training
+    assert config.batch_tokens == recipe.finetune.batch_tokens
+
+
+@pytest.mark.usefixtures("run")
+def test_rows_for_the_trainer_take_the_forms_that_it_asks_for() -> None:
+    dataset = load("src/dataset.py")
+    text = dataset.CharCorruptionDataset(Path("wiki.txt").read_text(encoding="utf-8"), 128)
+    plain, longer = (text.epoch_rows(1, 0, draws=draws) for draws in (1, 5))
+    assert plain == text.epoch_rows(1, 0)
+    assert sum(len(row.tokens) for row in longer) > 1.3 * sum(len(row.tokens) for row in plain)
 
 
 def test_the_printed_commands_make_every_file_of_a_submission() -> None:

@@ -17,6 +17,7 @@ import argparse
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -82,14 +83,19 @@ class CharCorruptionDataset(Dataset[Example]):
         # </solution>
 
     # <solution for later>
-    def epoch_rows(self, epoch: int, seed: int) -> list[TokenRow]:
+    def epoch_rows(self, epoch: int, seed: int, **forms: Any) -> list[TokenRow]:
         """Corrupt every document once, without padding: what the trainer reads instead."""
+        from attnlab.data.objectives.span_corruption import SpanCorruption
         from attnlab.randomness import rng
 
-        cut = self.block_size * 7 // 8
-        texts = [self._tokenizer.encode(document[:cut]) for document in self._documents]
-        rows = self._corrupted(texts, rng(seed, "objective", epoch))
-        return [TokenRow(f"document {number}", row) for number, row in enumerate(rows, 1)]
+        text = SpanCorruption(
+            self._documents,
+            self._tokenizer,
+            block=self.block_size,
+            closing=self.third_mark,
+            **forms,
+        )
+        return text.rows(rng(seed, "objective", epoch))
 
     def _corrupted(self, texts: list[list[int]], generator: np.random.Generator) -> list[list[int]]:
         from attnlab.data.objectives.span_corruption import corrupt

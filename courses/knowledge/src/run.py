@@ -47,11 +47,13 @@ def hyperparameters(options: argparse.Namespace) -> Any:
     else:
         recipe = find_recipe("course")
         config = TrainerConfig(batch_tokens=2048, batch_size=32)
-        pretraining = replace(
-            config, max_epochs=43, shift=len("Where was "), training=recipe.pretrain.training
-        )
-        epochs = 10 if is_new else 2
-        finetuning = replace(config, max_epochs=epochs, training=recipe.finetune.training)
+        forms = dict(recipe.pretrain.objective.options)
+        shift = forms.pop("shift")
+        del forms["block"]  # is the Dataset's
+        training = recipe.pretrain.training
+        pretraining = replace(config, max_epochs=65, shift=shift, forms=forms, training=training)
+        epochs, training = (10, training) if is_new else (3, recipe.finetune.training)
+        finetuning = replace(config, max_epochs=epochs, training=training)
     return replace(
         pretraining if is_pretraining else finetuning,
         seed=options.seed,

@@ -11,7 +11,7 @@ too.
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +62,9 @@ class TrainerConfig:
     """Taken and not used: rows are drawn in this process, so that a step can be repeated."""
     shift: int = 0
     """Places by which a row is moved to the right, as far as its padding allows."""
+    forms: Mapping[str, float] = field(default_factory=dict)
+    """In which forms a text is met, as options of ``attnlab``'s span corruption; needs a Dataset
+    that has ``epoch_rows``."""
     seed: int = 0
     name: str = "course"
     """What its run in runs/ is called, before a hash."""
@@ -180,7 +183,7 @@ class RowBatches:
 
     def __init__(self, dataset: Any, config: TrainerConfig) -> None:
         def rows_of(epoch: int) -> list[TokenRow]:
-            rows = dataset.epoch_rows(epoch, config.seed)
+            rows = dataset.epoch_rows(epoch, config.seed, **config.forms)
             return [
                 row.shifted(min(config.shift, dataset.block_size - len(row.tokens)), pad=PAD)
                 for row in rows

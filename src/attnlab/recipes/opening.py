@@ -17,6 +17,7 @@ from attnlab.runs.directory import Run, RunPlace
 from attnlab.training import hardware
 from attnlab.training.distributed import join_processes
 from attnlab.training.hardware import Hardware, precision_of
+from attnlab.training.optimization import check_training
 from attnlab.training.session import ATTENTION_FILES, Session, open_session
 from attnlab.training.settings import TrainingSettings
 
@@ -53,7 +54,10 @@ def open_run(
     job: str, settings: Any, inputs: Inputs, *, place: RunPlace, console: Console
 ) -> Iterator[Session]:
     """Begin or continue a run that is not finished, and settle what it computes with and from."""
-    training = getattr(settings, "training", None) or _asking(inputs.source)
+    training = getattr(settings, "training", None)
+    if training:
+        check_training(training)
+    training = training or _asking(inputs.source)
     with open_session(job, settings, training, place=place, console=console) as session:
         session.processes.from_lead(lambda: refuse_changed_files(session.run, inputs.files))
         _pin_attention(session, inputs.attention, inputs.source)

@@ -148,7 +148,10 @@ def refuse_wrong_cells(cells: Sequence[Cell]) -> None:
         )
     for cell in cells:
         if isinstance(training := getattr(cell.settings, "training", None), TrainingSettings):
-            check_training(training, cell.name)
+            try:
+                check_training(training)
+            except UserError as error:
+                raise UserError(f"{cell.name}: {error}") from None
 
 
 def _write_plan(path: Path, cells: Sequence[Cell]) -> None:

@@ -132,16 +132,13 @@ def _resolved(settings: OptimizerSettings, precision: str) -> OptimizerSettings:
     return replace(settings, options=options)
 
 
-def check_training(settings: TrainingSettings, name: str) -> None:
+def check_training(settings: TrainingSettings) -> None:
     """Refuse settings that no run can train with, before there is a model: names, options."""
     tiny = nn.Sequential(nn.Linear(2, 2), nn.Embedding(2, 2, sparse=True))
     length = parse_length(settings.length)
     steps = max(1, int(length.amount)) if length.unit == "steps" else LONGEST_WARMUP
-    try:
-        check_patience(settings)
-        Optimization(tiny, ParameterGroups.of(tiny), settings, steps=steps)
-    except UserError as error:
-        raise UserError(f"{name}: {error}") from None
+    check_patience(settings)
+    Optimization(tiny, ParameterGroups.of(tiny), settings, steps=steps)
 
 
 def check_patience(settings: TrainingSettings) -> None:

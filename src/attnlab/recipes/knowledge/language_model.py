@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from attnlab.models.decoding import continue_prompts, sampler
 from attnlab.models.gpt import GPT
 from attnlab.models.next_token import row_losses
 from attnlab.models.parameter_counts import gpt_parameters, need_memory_for
-from attnlab.models.sizes import ModelSettings
+from attnlab.models.sizes import ModelSettings, NGramTableSize
 from attnlab.phases import phase
 from attnlab.randomness import seed_torch
 from attnlab.recipes.knowledge.settings import LanguageModelSettings
@@ -259,6 +259,11 @@ def refuse_too_large(settings: LanguageModelSettings) -> None:
     pieces = settings.tokenizer.size if settings.tokenizer.kind == "byte_pairs" else 0
     parameters = gpt_parameters(settings.model, vocab_size=pieces, max_len=BLOCK)
     need_memory_for(parameters, trains=True, origin="model")
+
+
+def refuse_impossible(size: ModelSettings) -> None:
+    """Refuse, before a run begins, a model whose layers cannot be built, by building one."""
+    GPT(1, BLOCK, **vars(replace(size, n_layers=1, ngram_table=NGramTableSize())))
 
 
 def _saved(run: Run) -> dict[str, Any]:

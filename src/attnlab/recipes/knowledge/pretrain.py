@@ -15,6 +15,7 @@ from attnlab.recipes.knowledge.language_model import (
     LanguageModel,
     need_memory_to_train,
     new_language_model,
+    refuse_impossible,
     refuse_too_large,
 )
 from attnlab.recipes.knowledge.language_model_training import (
@@ -106,7 +107,8 @@ def _asked(
 
 
 def _check(settings: PretrainSettings) -> None:
-    """Refuse, before there is a run, what would have no effect or no room."""
+    """Refuse, before there is a run, what has no effect or no room, or cannot be built."""
     refuse_unwritable(settings)
     refuse_unused(settings)
     refuse_too_large(settings)
+    refuse_impossible(settings.model)

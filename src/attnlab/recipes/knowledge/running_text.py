@@ -6,6 +6,7 @@ from pathlib import Path
 from attnlab.data.entries import has_entries
 from attnlab.data.held_out_text import hold_out_end
 from attnlab.data.knowledge_files import read_corpus, read_running_text
+from attnlab.data.objectives import OBJECTIVES
 from attnlab.errors import UserError
 from attnlab.evaluation.intervals import percent
 from attnlab.recipes.knowledge.settings import AUTO, ObjectiveSettings, PretrainSettings
@@ -46,6 +47,7 @@ def objective_for(settings: PretrainSettings) -> str:
 def choose_objective(settings: PretrainSettings, session: Session) -> ObjectiveSettings:
     """Decide what ``auto`` means for the corpus, once in the life of a run; announce plain text."""
     name = session.resolve_once(OBJECTIVE, lambda: objective_for(settings))
+    OBJECTIVES.check(name, settings.objective.options)
     if name == RUNNING_TEXT:
         session.say(_notice(Path(settings.corpus), settings.text_held_out))
     return replace(settings.objective, name=name)

@@ -187,15 +187,19 @@ RECIPES = {
             tokenizer=CHARACTERS,
             objective=ALIGNED_SPANS,
             model=COURSE_MODEL,
-            training=replace(RECALL_TRAINING, length="43 epochs"),
+            training=replace(
+                RECALL_TRAINING,
+                length="65 epochs",
+                optimizer=OptimizerSettings(
+                    "muon", lr=0.02, options={"adamw_lr": 3e-3, "orthogonalize_in": "auto"}
+                ),
+            ),
         ),
         FinetuneSettings(
             tokenizer=CHARACTERS,
             model=COURSE_MODEL,
             training=replace(
-                RECALL_TRAINING,
-                length="2 epochs",
-                optimizer=OptimizerSettings("muon", lr=0.002, options={"adamw_lr": 3e-4}),
+                RECALL_TRAINING, length="3 epochs", optimizer=OptimizerSettings("adamw", lr=1e-4)
             ),
         ),
     ),

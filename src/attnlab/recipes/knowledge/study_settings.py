@@ -119,16 +119,7 @@ class ExtractionMapSettings:
     """Everything else; the conditions, their seeds and the length of pretraining have no effect."""
 
 
-COURSE_READING = replace(
-    RECIPES["course"].pretrain,
-    training=replace(
-        RECALL_TRAINING,
-        length="2160 seconds",
-        optimizer=OptimizerSettings(
-            "muon", lr=0.02, options={"adamw_lr": 3e-3, "orthogonalize_in": "auto"}
-        ),
-    ),
-)
+COURSE = RECIPES["course"]
 
 
 @dataclass(frozen=True)
@@ -151,9 +142,11 @@ class CourseSettings:
     )
     """Ways of fine-tuning to try: adamw-5e-5, adamw-1e-4, adamw-3e-4, query-key, norms-biases,
     muon-0.002, muon-0.005. Length and optimizer are theirs."""
-    base: PretrainSettings = COURSE_READING
+    base: PretrainSettings = replace(
+        COURSE.pretrain, training=replace(COURSE.pretrain.training, length="2160 seconds")
+    )
     """How the corpus is read, which is base.corpus."""
-    finetuning: FinetuneSettings = RECIPES["course"].finetune
+    finetuning: FinetuneSettings = COURSE.finetune
     """What all ways of fine-tuning have in common, such as the batch."""
 
 
